@@ -1,0 +1,160 @@
+"""The portal: one background event loop of the process, on which blocking callers run the asynchronous engine.
+
+Started on first use, renewed after a fork, closed at exit. Inside a worker thread of the engine, work goes to the loop
+that started the thread; on a loop that would have to wait for itself it is refused with the cure (R30).
+"""
+
+import asyncio
+import atexit
+import contextvars
+import os
+import threading
+from collections.abc import Callable, Coroutine
+from typing import Any, Generic, ParamSpec, TypeVar
+
+from vernal.errors import UsageError
+from vernal.runtime.threads import origin_loop
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def run_blocking(function: Callable[P, Coroutine[Any, Any, R]], *args: P.args, **kwargs: P.kwargs) -> R:
+    """Run coroutine function `function` to its end from blocking code, and give its result.
+
+    Ctrl-C cancels the work, waits until it has ended, and is raised.
+
+    Raises:
+        UsageError: the calling thread is running the very loop that would have to do the work.
+    """
+    return start_blocking(function, *args, **kwargs).wait()
+
+
+def start_blocking(function: Callable[P, Coroutine[Any, Any, R]], *args: P.args, **kwargs: P.kwargs) -> "Crossing[R]":
+    """Start `function` where blocking work runs, without waiting for it."""
+    return Crossing(_target_loop(function), lambda: function(*args, **kwargs))
+
+
+class Crossing(Generic[R]):
+    """Work that a blocking caller has started on an event loop."""
+
+    __slots__ = ("_context", "_ended", "_error", "_loop", "_make", "_result", "_task")
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, make: Callable[[], Coroutine[Any, Any, R]]) -> None:
+        self._loop, self._make = loop, make
+        self._task: asyncio.Task[R] | None = None
+        self._result: R | None = None
+        self._error: BaseException | None = None
+        self._context = contextvars.copy_context()
+        self._ended = threading.Lock()
+        self._ended.acquire()
+        loop.call_soon_threadsafe(self._start, context=self._context)
+
+    def wait(self) -> R:
+        """Wait for the end; an interrupt cancels the work, and is raised when that has ended."""
+        try:
+            self._ended.acquire()
+        except BaseException:
+            self.cancel()
+            self._ended.acquire()
+            self._ended.release()
+            raise
+        self._ended.release()
+        if self._error is not None:
+            try:
+                raise self._error
+            finally:
+                self._error = None  # no cycle from the frame through the traceback
+        return self._result  # type: ignore[return-value]  # it is set when there is no error
+
+    def cancel(self) -> None:
+        """Ask the work to end, without waiting."""
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._cancel)
+
+    def _start(self) -> None:
+        self._task = self._loop.create_task(self._make())
+        self._task.add_done_callback(self._finish)
+
+    def _cancel(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+
+    def _finish(self, task: "asyncio.Task[R]") -> None:
+        if task.cancelled():
+            self._error = asyncio.CancelledError()
+        else:
+            self._error = task.exception()
+            if self._error is None:
+                self._result = task.result()
+        self._ended.release()
+
+
+def _target_loop(function: Callable[..., Any]) -> asyncio.AbstractEventLoop:
+    loop = origin_loop() or _portal.loop()
+    if asyncio._get_running_loop() is loop:
+        name = getattr(function, "__qualname__", repr(function))
+        raise UsageError(
+            f"the blocking face of {name} was called on the event loop that has to do the work, which would wait for "
+            "itself for ever; await the asynchronous face (the same name with an 'a' before it) instead"
+        )
+    return loop
+
+
+class _Portal:
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+
+    def loop(self) -> asyncio.AbstractEventLoop:
+        loop = self._loop
+        if loop is not None and not loop.is_closed():
+            return loop
+        with self._lock:
+            if self._loop is None or self._loop.is_closed():
+                self._loop = asyncio.new_event_loop()
+                self._thread = threading.Thread(target=_serve, args=(self._loop,), name="vernal-portal", daemon=True)
+                self._thread.start()
+            return self._loop
+
+    def close(self) -> None:
+        with self._lock:
+            loop, thread = self._loop, self._thread
+            self._loop = self._thread = None
+        if loop is not None and thread is not None and not loop.is_closed():
+            loop.call_soon_threadsafe(loop.stop)
+            thread.join(timeout=5)
+
+    def forget(self) -> None:
+        """After a fork the thread does not exist in the child: the next use starts anew."""
+        self.__init__()  # type: ignore[misc]  # the lock may have been held by another thread of the parent
+
+
+def _serve(loop: asyncio.AbstractEventLoop) -> None:
+    asyncio.set_event_loop(loop)
+    try:
+        while True:
+            try:
+                loop.run_forever()
+                return
+            except (KeyboardInterrupt, SystemExit):
+                continue  # raised by a task, whose caller gets it; the loop serves the others
+    finally:
+        _end(loop)
+
+
+def _end(loop: asyncio.AbstractEventLoop) -> None:
+    tasks = asyncio.all_tasks(loop)
+    for task in tasks:
+        task.cancel()
+    try:
+        loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+        loop.run_until_complete(loop.shutdown_asyncgens())
+    finally:
+        loop.close()
+
+
+_portal = _Portal()
+atexit.register(_portal.close)
+os.register_at_fork(after_in_child=_portal.forget)

@@ -1,0 +1,160 @@
+"""Streams: cold, closed deterministically, iterators and context managers in both faces."""
+
+import asyncio
+import threading
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterator
+from types import TracebackType
+from typing import Any, Generic, Self, TypeVar
+
+from vernal.runtime.portal import Crossing, start_blocking
+from vernal.runtime.threads import run_in_thread
+
+T = TypeVar("T")
+
+BUFFERED_ITEMS = 64
+"""How far the producer of a blocking stream may run ahead of its consumer."""
+
+
+class AsyncStream(Generic[T]):
+    """An asynchronous iterator that is also an asynchronous context manager; nothing runs before it is iterated."""
+
+    __slots__ = ("_iterator", "_open")
+
+    def __init__(self, open: Callable[[], AsyncIterator[T]]) -> None:  # noqa: A002  # says what it does
+        self._open = open
+        self._iterator: AsyncIterator[T] | None = None
+
+    def __aiter__(self) -> AsyncIterator[T]:
+        """The underlying iterator itself, so that nothing stands between producer and consumer."""
+        if self._iterator is None:
+            self._iterator = self._open().__aiter__()
+        return self._iterator
+
+    async def __anext__(self) -> T:
+        return await self.__aiter__().__anext__()
+
+    async def aclose(self) -> None:
+        """End the stream; when this returns, what it held (a connection, running tools) is released (R20)."""
+        iterator = self.__aiter__()
+        await aclose(iterator)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+
+class Stream(Generic[T]):
+    """A blocking iterator that is also a context manager; nothing runs before it is iterated.
+
+    One task on the engine's loop fills a bounded buffer, so that a chunk costs no crossing of its own.
+    """
+
+    def __init__(self, open: Callable[[], AsyncIterator[T]]) -> None:  # noqa: A002  # says what it does
+        self._open = open
+        self._ready: deque[T] = deque()
+        self._arrived: deque[T] = deque()
+        self._changed = threading.Condition(threading.Lock())
+        self._ended = False
+        self._resume: asyncio.Event | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._crossing: Crossing[None] | None = None
+
+    def __iter__(self) -> Iterator[T]:
+        return self
+
+    def __next__(self) -> T:
+        if self._ready:
+            return self._ready.popleft()
+        if self._crossing is None:
+            if self._ended:
+                raise StopIteration
+            self._crossing = start_blocking(self._pump)
+        try:
+            with self._changed:
+                while not self._arrived and not self._ended:
+                    self._changed.wait()
+                self._ready, self._arrived = self._arrived, self._ready
+                full = len(self._ready) >= BUFFERED_ITEMS
+        except BaseException:
+            self.close()
+            raise
+        if full and self._loop is not None and self._resume is not None and not self._ended:
+            self._loop.call_soon_threadsafe(self._resume.set)
+        if self._ready:
+            return self._ready.popleft()
+        crossing, self._crossing = self._crossing, None
+        if crossing is not None:
+            crossing.wait()
+        raise StopIteration
+
+    def close(self) -> None:
+        """End the stream; when this returns, what it held (a connection, running tools) is released (R20)."""
+        crossing, self._crossing = self._crossing, None
+        self._ready.clear()
+        if crossing is not None:
+            crossing.cancel()
+            try:
+                crossing.wait()
+            except asyncio.CancelledError:
+                pass
+        self._ended = True
+        self._arrived.clear()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        crossing = getattr(self, "_crossing", None)
+        if crossing is not None:
+            crossing.cancel()
+
+    async def _pump(self) -> None:
+        self._loop, self._resume = asyncio.get_running_loop(), asyncio.Event()
+        iterator = self._open().__aiter__()
+        try:
+            async for item in iterator:
+                with self._changed:
+                    self._arrived.append(item)
+                    full = len(self._arrived) >= BUFFERED_ITEMS
+                    self._changed.notify()
+                if full:
+                    self._resume.clear()
+                    if len(self._arrived) >= BUFFERED_ITEMS:
+                        await self._resume.wait()
+        finally:
+            try:
+                await aclose(iterator)
+            finally:
+                with self._changed:
+                    self._ended = True
+                    self._changed.notify()
+
+
+async def aclose(iterator: Any) -> None:
+    """Close an asynchronous iterator if it can be closed."""
+    close = getattr(iterator, "aclose", None)
+    if close is not None:
+        await close()
+
+
+async def iterate_in_thread(open: Callable[[], Iterator[T]]) -> AsyncIterator[T]:  # noqa: A002  # says what it does
+    """The items of a blocking iterator, each pulled in a worker thread; closed with the asynchronous one."""
+    end = object()
+    iterator = iter(await run_in_thread(open))
+    try:
+        while (item := await run_in_thread(next, iterator, end)) is not end:
+            yield item  # type: ignore[misc]  # the sentinel never gets here
+    finally:
+        close = getattr(iterator, "close", None)
+        if close is not None:
+            await run_in_thread(close)

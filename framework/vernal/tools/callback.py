@@ -1,0 +1,60 @@
+"""The interface of everything that a model can call."""
+
+from typing import ClassVar
+
+from vernal.runtime.faces import Face, TwoFaced
+from vernal.tools.context import ToolContext
+from vernal.tools.definition import DEFAULT_METADATA, ToolDefinition, ToolMetadata
+
+
+class ToolCallback(TwoFaced, abstract=True):
+    """A tool as the engine sees it: a definition for the model, and a call from JSON text to text.
+
+    Implement `definition` and one of `call` and `acall`; the other follows. `call` is run in a worker thread, `acall`
+    on the event loop. Errors that are raised become a `ToolExecutionException`.
+    """
+
+    __faces__: ClassVar = (Face("call", "acall"),)
+
+    @property
+    def definition(self) -> ToolDefinition:
+        """What the model is told of this tool."""
+        raise NotImplementedError(f"{type(self).__qualname__} has no property 'definition'")
+
+    @property
+    def metadata(self) -> ToolMetadata:
+        """How the engine treats this tool; by default nothing special (TDU-10)."""
+        return DEFAULT_METADATA
+
+    def call(self, tool_input: str, tool_context: ToolContext | None = None) -> str:
+        """Run the tool with `tool_input`, the JSON text of its arguments; gives the text for the model.
+
+        A `ToolResult` may be returned where there is more to say than a text.
+        """
+        raise NotImplementedError
+
+    async def acall(self, tool_input: str, tool_context: ToolContext | None = None) -> str:
+        """Run the tool with `tool_input`, the JSON text of its arguments; gives the text for the model."""
+        raise NotImplementedError
+
+
+class ToolCallbackProvider:
+    """A source of tools that are listed only when a request needs them (R25), such as a remote server.
+
+    Subclass it and define `get_tool_callbacks`, plain or `async`.
+    """
+
+    def get_tool_callbacks(self) -> "list[ToolCallback] | tuple[ToolCallback, ...]":
+        """The tools, asked for once per request."""
+        raise NotImplementedError(f"{type(self).__qualname__} has no method 'get_tool_callbacks'")
+
+
+class StaticToolCallbackProvider(ToolCallbackProvider):
+    """A provider of a fixed list of tools."""
+
+    def __init__(self, *callbacks: ToolCallback) -> None:
+        self._callbacks = callbacks
+
+    def get_tool_callbacks(self) -> tuple[ToolCallback, ...]:
+        """The fixed list."""
+        return self._callbacks

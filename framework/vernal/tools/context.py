@@ -1,0 +1,38 @@
+"""What a tool receives beside the model's arguments."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from vernal.values.mappings import frozen
+
+
+class ToolContext(Mapping[str, Any]):
+    """Data for tools that the model never sees, as a read-only mapping (TCM-23).
+
+    A parameter annotated with `ToolContext` receives it, whatever the parameter is called (R17).
+    """
+
+    __slots__ = ("_entries",)
+
+    def __init__(self, entries: Mapping[str, Any] | None = None, /) -> None:
+        self._entries = frozen(entries)
+
+    @property
+    def context(self) -> Mapping[str, Any]:
+        """All entries (in Spring AI: `getContext()`)."""
+        return self._entries
+
+    def __getitem__(self, key: str) -> Any:
+        return self._entries[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __repr__(self) -> str:
+        return f"ToolContext({', '.join(sorted(self._entries))})"
+
+
+NO_CONTEXT = ToolContext()

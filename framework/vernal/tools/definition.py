@@ -1,0 +1,71 @@
+"""What a tool is: its definition, which the model sees, and its metadata, which the engine follows."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from vernal.values.mappings import frozen
+
+
+class ToolEffects(StrEnum):
+    """What a tool does to the world; decides what may be repeated, run in parallel, or needs approval."""
+
+    READ = "read"
+    WRITE = "write"
+    DESTRUCTIVE = "destructive"
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True)
+class ToolDefinition:
+    """What the model is told of a tool.
+
+    `name` is unique within the tools of a request; `input_schema` is the JSON schema of the arguments, an object.
+
+    Raises:
+        ValueError: the name is blank (TDU-06).
+        TypeError: the schema is no mapping.
+    """
+
+    name: str
+    description: str
+    input_schema: Mapping[str, Any]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name.strip():
+            raise ValueError(f"a tool has the name {self.name!r}; a non-blank name is wanted, such as 'get_weather'")
+        if not isinstance(self.input_schema, Mapping):
+            raise TypeError(
+                f"the input_schema of tool {self.name!r} is {self.input_schema!r}; a mapping (JSON schema) is wanted"
+            )
+        object.__setattr__(self, "input_schema", frozen(self.input_schema))
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True, kw_only=True)
+class ToolMetadata:
+    """How the engine treats a tool.
+
+    `return_direct`: the result goes to the caller, not back to the model (R14). `timeout`: seconds, None for the
+    manager's default. `exclusive`: runs alone, never beside other calls (R16). `effects` and `idempotent` decide what
+    may be repeated (R10); `polling` marks a tool for which repeated identical calls are meant.
+    """
+
+    return_direct: bool = False
+    timeout: float | None = None
+    exclusive: bool = False
+    effects: ToolEffects | None = None
+    idempotent: bool = False
+    polling: bool = False
+
+    def __post_init__(self) -> None:
+        if self.timeout is not None and not self.timeout > 0:
+            raise ValueError(f"timeout is {self.timeout!r}; seconds greater than 0 are wanted, or None for the default")
+        if self.effects is not None and type(self.effects) is not ToolEffects:
+            try:
+                object.__setattr__(self, "effects", ToolEffects(self.effects))
+            except ValueError:
+                wanted = ", ".join(repr(str(effect)) for effect in ToolEffects)
+                raise ValueError(f"effects is {self.effects!r}; one of {wanted} is wanted") from None
+
+
+DEFAULT_METADATA = ToolMetadata()

@@ -1,0 +1,145 @@
+"""What keeps a history replayable (R1): ids that match, no call that was cut off, no call without its answer."""
+
+import json
+from collections.abc import Iterable, Sequence
+from uuid import uuid4
+
+from vernal.values.messages import AssistantMessage, Message, ToolCall, ToolResponse, ToolResponseMessage
+from vernal.values.responses import CUT_OFF, ChatGenerationMetadata, ChatResponse, Generation
+
+WITHHELD_TOOL_CALLS = "withheldToolCalls"
+"""Generation property that holds the tool calls which were cut off, and therefore neither run nor kept (R6)."""
+
+NOT_EXECUTED = "This tool call was not executed."
+
+
+def withhold_cut_off_calls(response: ChatResponse) -> ChatResponse:
+    """Move the tool calls of a generation that was cut off (finish reason `length` or a filter) out of its message.
+
+    They are found under `withheldToolCalls` of the generation's properties; the finish reason says why (R6). A response
+    without such a generation is given back itself.
+    """
+    generations = response.generations
+    if not any(g.output.tool_calls and g.metadata.finish_reason in CUT_OFF for g in generations):
+        return response
+    return response.copy(generations=tuple(_without_calls(g) if _is_cut_off(g) else g for g in generations))
+
+
+def repair_call_ids(response: ChatResponse, used: set[str]) -> ChatResponse:
+    """Give each tool call without an id, or with one in `used`, a new unique one (R8); notes all ids in `used`.
+
+    A response that needs no repair is given back itself.
+    """
+    changed = False
+    generations = []
+    for generation in response.generations:
+        message = generation.output
+        if message.tool_calls:
+            calls = tuple(_with_unique_id(call, used) for call in message.tool_calls)
+            if any(new is not old for new, old in zip(calls, message.tool_calls, strict=True)):
+                changed = True
+                generation = Generation(message.copy(tool_calls=calls), generation.metadata)
+        generations.append(generation)
+    return response.copy(generations=tuple(generations)) if changed else response
+
+
+def replay_faults(messages: Iterable[Message]) -> list[str]:
+    """What makes `messages` no replayable history, one sentence a fault; empty where all is well (R1)."""
+    faults: list[str] = []
+    open_ids: list[str] = []
+    for index, message in enumerate(messages):
+        if isinstance(message, ToolResponseMessage):
+            given = [response.id for response in message.responses]
+            if sorted(given) != sorted(open_ids):
+                faults.append(f"message {index} answers the calls {given!r}, but {open_ids!r} are to be answered there")
+            open_ids = []
+            continue
+        if open_ids:
+            faults.append(f"message {index} follows the tool calls {open_ids!r}, which are not answered")
+        open_ids = []
+        if isinstance(message, AssistantMessage):
+            open_ids = [call.id for call in message.tool_calls]
+            faults += _call_faults(index, message.tool_calls)
+    if open_ids:
+        faults.append(f"the conversation ends with the tool calls {open_ids!r}, which are not answered")
+    return faults
+
+
+def replayable(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """`messages` with unanswered calls answered by an error, and answers without a call left out (R1)."""
+    repaired: list[Message] = []
+    pending: tuple[ToolCall, ...] = ()
+    for message in messages:
+        if isinstance(message, ToolResponseMessage):
+            answers = _answers(pending, message)
+            if answers is not None:
+                repaired.append(answers)
+            pending = ()
+            continue
+        if pending:
+            repaired.append(_refusals(pending))
+        repaired.append(message)
+        pending = message.tool_calls if isinstance(message, AssistantMessage) else ()
+    if pending:
+        repaired.append(_refusals(pending))
+    return tuple(repaired)
+
+
+def is_json_object(text: str) -> bool:
+    """Whether `text` is the JSON text of an object."""
+    try:
+        return isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _is_cut_off(generation: Generation) -> bool:
+    return bool(generation.output.tool_calls) and generation.metadata.finish_reason in CUT_OFF
+
+
+def _without_calls(generation: Generation) -> Generation:
+    metadata = generation.metadata
+    return Generation(
+        generation.output.copy(tool_calls=()),
+        ChatGenerationMetadata(
+            metadata.finish_reason,
+            metadata.native_finish_reason,
+            {**metadata.properties, WITHHELD_TOOL_CALLS: generation.output.tool_calls},
+        ),
+    )
+
+
+def _with_unique_id(call: ToolCall, used: set[str]) -> ToolCall:
+    if call.id and call.id.strip() and call.id not in used:
+        used.add(call.id)
+        return call
+    unique = f"call_{uuid4().hex[:24]}"
+    used.add(unique)
+    return ToolCall(unique, call.name, call.arguments, call.type, call.metadata)
+
+
+def _call_faults(index: int, calls: tuple[ToolCall, ...]) -> list[str]:
+    faults = []
+    ids = [call.id for call in calls]
+    if len(set(ids)) != len(ids) or not all(ids):
+        faults.append(f"message {index} has the call ids {ids!r}; unique, non-blank ids are wanted")
+    faults += [
+        f"message {index}: the arguments of call {call.id!r} are {call.arguments!r}, no JSON object"
+        for call in calls
+        if not is_json_object(call.arguments)
+    ]
+    return faults
+
+
+def _answers(calls: tuple[ToolCall, ...], message: ToolResponseMessage) -> ToolResponseMessage | None:
+    by_id = {response.id: response for response in message.responses}
+    if len(by_id) == len(calls) == len(message.responses) and all(call.id in by_id for call in calls):
+        return message
+    if not calls:
+        return None
+    answers = [by_id.get(call.id) or ToolResponse(call.id, call.name, NOT_EXECUTED, is_error=True) for call in calls]
+    return ToolResponseMessage(answers, message.metadata)
+
+
+def _refusals(calls: tuple[ToolCall, ...]) -> ToolResponseMessage:
+    return ToolResponseMessage(ToolResponse(call.id, call.name, NOT_EXECUTED, is_error=True) for call in calls)
