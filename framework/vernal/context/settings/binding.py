@@ -121,7 +121,7 @@ class Binder:
                     variable=variable_of(".".join((*path, name))),
                     reason=f"the variable stands for both {meant[0]!r} and {meant[1]!r}",
                     allowed=tuple(meant),
-                    action=f"Give the exact name, as JSON in {variable_of('.'.join(path))} or in vernal.toml",
+                    action=f"Give the exact name, as JSON in {variable_of('.'.join(path))} or in vernal.toml.",
                 )
             )
         return meant[0] if meant else FoldedName(name)
@@ -187,7 +187,7 @@ class Binder:
             reason = f"wanted {' or '.join(map(repr, allowed))}"
         if error["type"] == "missing":
             key = ".".join(path)
-            action = f"Set {variable_of(key)}, or {key} in vernal.toml"
+            action = f"Set {variable_of(key)}, or {key} in vernal.toml."
             reason = "not set, and it has no default"
             return SettingProblem(key=key, variable=variable_of(key), reason=reason, action=action)
         return self._problem(path, self._origin(path), reason, allowed)

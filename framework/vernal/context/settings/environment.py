@@ -136,7 +136,7 @@ def _profiles(setting: SettingValue | None) -> tuple[str, ...]:
                         given=repr(value),
                         origin=setting.place,
                         reason=f"{profile!r} is not the name of a profile",
-                        action="Name profiles with letters, digits, '_', '-' and '.', separated by commas",
+                        action="Name profiles with letters, digits, '_', '-' and '.', separated by commas.",
                     )
                 ]
             )

@@ -1,0 +1,158 @@
+"""Finding and loading plugins: entry points one by one, so that a broken one stops nobody else."""
+
+import inspect
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pluggy
+
+from vernal.context.plugins import hookspecs
+from vernal.context.plugins.plugin import Plugin
+from vernal.context.settings.base import PluginsSettings, Settings
+from vernal.context.settings.errors import SettingProblem, SettingsError
+from vernal.context.settings.names import fold, nearest, variable_of
+
+if TYPE_CHECKING:
+    from vernal.context.settings.environment import Environment
+
+_log = logging.getLogger("vernal.plugins")
+
+
+class LoadedPlugins:
+    """All plugins that were found, sorted by name, whatever became of them; iteration gives those that are loaded."""
+
+    def __init__(self, plugins: tuple[Plugin, ...], *, prefer: tuple[str, ...] = ()) -> None:
+        self.plugins = plugins
+        self._prefer = tuple(fold(name) for name in prefer)
+
+    def __iter__(self) -> Iterator[Plugin]:
+        return (plugin for plugin in self.plugins if plugin.state == "loaded")
+
+    @property
+    def failures(self) -> tuple[Plugin, ...]:
+        """Those that could not be loaded, or of which a hook failed."""
+        return tuple(plugin for plugin in self.plugins if plugin.state == "failed")
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Names of those that the settings keep out."""
+        return tuple(plugin.name for plugin in self.plugins if plugin.state in ("disabled", "not enabled"))
+
+    @property
+    def settings(self) -> tuple[type[Settings], ...]:
+        """The settings classes of all loaded plugins."""
+        return tuple(dict.fromkeys(each for plugin in self for each in plugin.settings))
+
+    def preference(self, plugin: Plugin | str) -> int:
+        """The rank of a plugin (or of one of that name) in `plugins.prefer`: 0 is first, unnamed ones are last."""
+        names = _names(plugin) if isinstance(plugin, Plugin) else {fold(plugin)}
+        return next((rank for rank, name in enumerate(self._prefer) if name in names), len(self._prefer))
+
+
+def load_plugins(
+    environment: "Environment", *, discover: bool = True, extra: Mapping[str, object] | None = None
+) -> LoadedPlugins:
+    """Load the plugins that the settings allow.
+
+    `discover` says whether installed distributions are searched for entry points of the group `vernal`; `extra` are
+    modules or objects with `@hookimpl` functions, by plugin name, as tests give them. Auto-configurations and settings
+    classes are asked for here, the other contributions when they are first read.
+
+    Raises:
+        PluginError: A plugin cannot be used, and `plugins.strict` is true.
+        SettingsError: A setting under `plugins` is wrong; in strict mode also one that names what is not installed.
+    """
+    settings = environment.bind(PluginsSettings)
+    manager = pluggy.PluginManager(hookspecs.GROUP)
+    manager.add_hookspecs(hookspecs)
+    found = [*(_installed() if discover else ()), *_given(extra or {})]
+    found.sort(key=lambda each: each[0].name)
+    plugins = tuple(plugin for plugin, _ in found)
+    _check_names(settings, plugins)
+    for plugin, load in found:
+        if any(fold(name) in _names(plugin) for name in settings.disabled):
+            plugin.state = "disabled"
+        elif settings.enabled is not None and not any(fold(name) in _names(plugin) for name in settings.enabled):
+            plugin.state = "not enabled"
+        else:
+            _load(plugin, load, manager, strict=settings.strict)
+    return LoadedPlugins(plugins, prefer=tuple(settings.prefer))
+
+
+def _installed() -> Iterator[tuple[Plugin, Callable[[], object]]]:
+    """A plugin for each entry point of the group, with what loads it."""
+    from importlib.metadata import entry_points
+
+    for entry in entry_points(group=hookspecs.GROUP):
+        name, version = (entry.dist.name, entry.dist.version) if entry.dist is not None else (None, None)
+        yield Plugin(name=entry.name, module=entry.value, distribution=name, version=version), entry.load
+
+
+def _given(extra: Mapping[str, object]) -> Iterator[tuple[Plugin, Callable[[], object]]]:
+    """A plugin for each module or object that was handed over."""
+    for name, module in extra.items():
+        place = module.__name__ if inspect.ismodule(module) else type(module).__qualname__
+        yield Plugin(name=name, module=place), partial(_itself, module)
+
+
+def _itself(module: object) -> object:
+    return module
+
+
+def _load(plugin: Plugin, load: Callable[[], object], manager: pluggy.PluginManager, *, strict: bool) -> None:
+    plugin.attach({}, strict=strict)
+    try:
+        module = load()
+        manager.register(module, plugin.name)
+    except Exception as error:  # noqa: BLE001 - importing a plugin may raise anything, and stops nobody else
+        plugin.fail(f"{type(error).__name__}: {error}", error)
+        return
+    hooks = {
+        caller.name: implementation.function
+        for caller in manager.get_hookcallers(module) or ()
+        for implementation in caller.get_hookimpls()
+        if implementation.plugin is module and (caller.has_spec() or not implementation.optionalhook)
+    }
+    specified = [name for name in vars(hookspecs) if name.startswith("vernal_")]
+    unknown = [name for name in hooks if name not in specified]
+    if unknown:
+        near = nearest(unknown[0], specified)
+        plugin.fail(f"{unknown[0]}() is not a hook" + (f"; did you mean {near}()?" if near else ""))
+    elif not hooks:
+        plugin.fail("it has no function marked @hookimpl")
+    else:
+        plugin.attach(hooks, strict=strict)
+        _ = plugin.auto_configurations
+        strangers = [each for each in plugin.settings if not issubclass(each, Settings)]
+        if strangers:
+            plugin.fail(f"vernal_settings() gave {strangers[0]!r}, which is no subclass of Settings")
+
+
+def _names(plugin: Plugin) -> set[str]:
+    """The names by which settings may call a plugin: its own, and its distribution's."""
+    return {fold(name) for name in (plugin.name, plugin.distribution) if name}
+
+
+def _check_names(settings: PluginsSettings, plugins: tuple[Plugin, ...]) -> None:
+    """Report the names in the settings that no plugin bears."""
+    known = {name for plugin in plugins for name in _names(plugin)}
+    problems = []
+    for key in ("disabled", "enabled", "prefer"):
+        for name in getattr(settings, key) or ():
+            if fold(name) not in known:
+                near = nearest(name, [plugin.name for plugin in plugins])
+                problems.append(
+                    SettingProblem(
+                        key=f"plugins.{key}",
+                        variable=variable_of(f"plugins.{key}"),
+                        given=repr(name),
+                        reason="no such plugin is installed",
+                        action=f"Did you mean {near!r}?" if near else None,
+                    )
+                )
+    if problems and settings.strict:
+        raise SettingsError(problems)
+    for problem in problems:
+        _log.warning("%s", problem)
