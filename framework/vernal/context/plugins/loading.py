@@ -149,7 +149,7 @@ def _check_names(settings: PluginsSettings, plugins: tuple[Plugin, ...]) -> None
                         variable=variable_of(f"plugins.{key}"),
                         given=repr(name),
                         reason="no such plugin is installed",
-                        action=f"Did you mean {near!r}?" if near else None,
+                        action=f"Perhaps {near!r} was meant" if near else None,
                     )
                 )
     if problems and settings.strict:

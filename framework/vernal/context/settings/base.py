@@ -84,7 +84,9 @@ class SettingsOptions(BaseModel):
 class RootSettings(Settings, prefix=""):
     """The settings that shape the environment itself."""
 
-    profiles: list[str] = Field(default=[], description="Active profiles; each adds .env.<profile>, the last wins.")
+    profiles: tuple[str, ...] = Field(
+        default=(), description="Active profiles; each adds .env.<profile>, the last wins."
+    )
     secrets_directory: Path | None = Field(
         default=None, description="Directory with one file per secret, named after its variable."
     )
@@ -94,7 +96,9 @@ class RootSettings(Settings, prefix=""):
 class PluginsSettings(Settings, prefix="plugins"):
     """Which plugins are loaded."""
 
-    disabled: list[str] = Field(default=[], description="Plugins that are not loaded.")
-    enabled: list[str] | None = Field(default=None, description="When set, only these plugins are loaded.")
-    prefer: list[str] = Field(default=[], description="Plugins whose defaults win over those of others, in order.")
+    disabled: tuple[str, ...] = Field(default=(), description="Plugins that are not loaded.")
+    enabled: tuple[str, ...] | None = Field(default=None, description="When set, only these plugins are loaded.")
+    prefer: tuple[str, ...] = Field(
+        default=(), description="Plugins whose defaults win over those of others, in order."
+    )
     strict: bool = Field(default=False, description="Whether a plugin that fails to load is an error.")

@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from vernal.context.settings.errors import SettingProblem, SettingsError
 from vernal.context.settings.names import fold, variable_of
-from vernal.context.settings.shapes import MASK, Field, Shape, choices_of, plain_type, shape_of_model, union_members
+from vernal.context.settings.shapes import MASK, Field, Shape, choices_of, is_secret, item_type, shape_of_model
 from vernal.context.settings.sources import Node, SettingValue, node_of
 from vernal.context.settings.types import FoldedName
 
@@ -78,7 +78,7 @@ class Binder:
         return value
 
     def _model(self, layers: Sequence[Node], shape: Shape, path: Path) -> Any:
-        whole = self._whole(layers, path)
+        whole = self._whole(layers, shape, path)
         if whole is not _UNSET:
             return whole
         data = {}
@@ -98,7 +98,7 @@ class Binder:
         return value
 
     def _map(self, layers: Sequence[Node], shape: Shape, path: Path) -> Any:
-        whole = self._whole(layers, path)
+        whole = self._whole(layers, shape, path)
         if whole is not _UNSET:
             return whole
         inner = shape.value or Shape(kind="open", annotation=object)
@@ -121,7 +121,7 @@ class Binder:
                     variable=variable_of(".".join((*path, name))),
                     reason=f"the variable stands for both {meant[0]!r} and {meant[1]!r}",
                     allowed=tuple(meant),
-                    action=f"Give the exact name, as JSON in {variable_of('.'.join(path))} or in vernal.toml.",
+                    action=f"Give the exact name, as JSON in {variable_of('.'.join(path))} or in vernal.toml",
                 )
             )
         return meant[0] if meant else FoldedName(name)
@@ -138,10 +138,10 @@ class Binder:
                 opened.append(node)
         return opened
 
-    def _whole(self, layers: Sequence[Node], path: Path) -> Any:
+    def _whole(self, layers: Sequence[Node], shape: Shape, path: Path) -> Any:
         """The value of the highest layer, where it is one that nothing merges with, such as a model or an empty map."""
         top = next((node for node in layers if node.value is not None or node.children), None)
-        if top is None or top.value is None:
+        if top is None or top.value is None or (shape.kind == "model" and top.value.value == {}):
             return _UNSET
         self.values[path] = top.value
         return top.value.value
@@ -149,19 +149,18 @@ class Binder:
     def _read(self, setting: SettingValue, shape: Shape, path: Path) -> Any:
         """The value, with text made into what the shape wants where pydantic would not."""
         value = setting.value
-        if not isinstance(value, str):
-            return [relax(shape.annotation, item, nested=True) for item in value] if type(value) is list else value
-        text = value.strip()
-        if shape.kind in ("model", "map", "list", "open") and text[:1] in ("{", "["):
-            try:
-                value = json.loads(text)
-            except ValueError as error:
-                if shape.kind != "open":
-                    self.problems.append(self._problem(path, setting, f"not JSON ({error})"))
-        elif shape.kind == "list":
-            value = [item for part in value.split(",") if (item := part.strip())]
-        if shape.kind == "list" and isinstance(value, list):
-            return [relax(shape.annotation, item, nested=True) for item in value]
+        if isinstance(value, str) and shape.kind != "leaf":
+            text = value.strip()
+            if text[:1] in ("{", "["):
+                try:
+                    value = json.loads(text)
+                except ValueError as error:
+                    if shape.kind != "open":
+                        self.problems.append(self._problem(path, setting, f"not JSON ({error})", shape))
+            elif shape.kind == "list":
+                value = [item for part in text.split(",") if (item := part.strip())]
+        if shape.kind == "list" and isinstance(value, (list, tuple)):
+            return [relax(item_type(shape.annotation), item) for item in value]
         return relax(shape.annotation, value)
 
     def explain(self, error: "ValidationError") -> list[SettingProblem]:
@@ -187,51 +186,46 @@ class Binder:
             reason = f"wanted {' or '.join(map(repr, allowed))}"
         if error["type"] == "missing":
             key = ".".join(path)
-            action = f"Set {variable_of(key)}, or {key} in vernal.toml."
+            action = f"Set {variable_of(key)}, or {key} in vernal.toml"
             reason = "not set, and it has no default"
             return SettingProblem(key=key, variable=variable_of(key), reason=reason, action=action)
-        return self._problem(path, self._origin(path), reason, allowed)
+        return self._problem(path, self._origin(path), reason, shape, allowed)
 
     def _origin(self, path: Path) -> SettingValue | None:
         return next((self.values[path[:n]] for n in range(len(path), 0, -1) if path[:n] in self.values), None)
 
     def _problem(
-        self, path: Path, setting: SettingValue | None, reason: str, allowed: tuple[str, ...] = ()
+        self, path: Path, setting: SettingValue | None, reason: str, shape: Shape, allowed: tuple[str, ...] = ()
     ) -> SettingProblem:
+        given = origin = None
+        if setting is not None:
+            given = MASK if self._is_secret(path) or is_secret(shape.annotation) else repr(setting.value)
+            origin = setting.place
         key = ".".join(path)
-        secret = any(path[:n] in self._secrets for n in range(len(path) + 1))
-        given = None if setting is None else MASK if secret else repr(setting.value)
-        origin = None if setting is None else setting.place
         return SettingProblem(
             key=key, variable=variable_of(key), given=given, origin=origin, reason=reason, allowed=allowed
         )
 
+    def _is_secret(self, path: Path) -> bool:
+        return any(path[:n] in self._secrets for n in range(len(path) + 1))
+
     def _masked(self, text: str) -> str:
         """The text without any secret: a validator of the user's own may have quoted one."""
         for path, setting in self.values.items():
-            if any(path[:n] in self._secrets for n in range(len(path) + 1)):
+            if self._is_secret(path):
                 text = text.replace(str(setting.value), MASK)
         return text
 
 
-def relax(annotation: Any, value: Any, *, nested: bool = False) -> Any:
-    """Text that names a member of an enum or literal up to case and punctuation, as that member.
-
-    `nested` says that the value is an item of the annotated list.
-    """
-    if not isinstance(value, str):
-        return value
-    if nested:
-        members = [plain_type(member) for member in union_members(plain_type(annotation))]
-        items = [item for member in members for item in get_args(member) if item is not Ellipsis]
-        return relax(items[0], value) if len(items) == 1 else value
-    choices = choices_of(annotation)
-    if value in choices:
-        return choices[value]
-    wanted = fold(value.strip())
-    for text, choice in choices.items():
-        if wanted in (fold(text), fold(getattr(choice, "name", text))):
-            return choice
+def relax(annotation: Any, value: Any) -> Any:
+    """Text that names a member of an enum or literal up to case and punctuation, as that member."""
+    if isinstance(value, str):
+        choices = choices_of(annotation)
+        if value in choices:
+            return choices[value]
+        for text, choice in choices.items():
+            if fold(value.strip()) in (fold(text), fold(getattr(choice, "name", text))):
+                return choice
     return value
 
 

@@ -102,7 +102,7 @@ class Environment:
         if bound is None:
             from vernal.context.settings.binding import bind
 
-            bound = self._bound[settings_class] = bind(self, settings_class)
+            bound = self._bound.setdefault(settings_class, bind(self, settings_class))
         return bound  # type: ignore[return-value]  # the dictionary maps each class to an object of it
 
     def check_unknown(
@@ -136,7 +136,7 @@ def _profiles(setting: SettingValue | None) -> tuple[str, ...]:
                         given=repr(value),
                         origin=setting.place,
                         reason=f"{profile!r} is not the name of a profile",
-                        action="Name profiles with letters, digits, '_', '-' and '.', separated by commas.",
+                        action="Name profiles with letters, digits, '_', '-' and '.', separated by commas",
                     )
                 ]
             )

@@ -13,7 +13,7 @@ class SettingProblem:
     `key` is the dotted key (or the name of a file that cannot be read); `variable` the environment variable that
     sets it; `given` the value as text, masked where it is secret, None where nothing is set; `origin` where the value
     was found; `reason` what is wrong and what is wanted; `allowed` the only values, where there is such a list;
-    `action` what to do, as a sentence.
+    `action` what to do, a sentence without its full stop.
     """
 
     key: str
@@ -27,7 +27,7 @@ class SettingProblem:
     def __str__(self) -> str:
         head = self.key if self.given is None else f"{self.key} = {self.given}"
         place = f" ({self.origin})" if self.origin else ""
-        return f"{head}: {self.reason}{place}." + (f" {self.action}" if self.action else "")
+        return f"{head}: {self.reason}{place}." + (f" {self.action}." if self.action else "")
 
 
 class SettingsError(ConfigurationError):

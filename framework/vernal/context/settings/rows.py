@@ -2,8 +2,10 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
+from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from vernal.context.settings.base import Settings
@@ -61,15 +63,15 @@ def _rows(environment: "Environment", settings_class: type[Settings]) -> Iterato
         environment.bind(settings_class)
     except SettingsError as error:
         problems = {problem.key: problem.reason for problem in error.problems}
-    for path, field in leaves(shape_of_model(settings_class), binder.prefix):
+    for path, field, shape in leaves(shape_of_model(settings_class), binder.prefix):
         default = _default(settings_class, path[len(binder.prefix) :], field.info)
         for place in [each for each in binder.values if _within(each, path)] or [path]:
             key, setting = ".".join(place), binder.values.get(place)
             yield SettingRow(
                 key=key,
                 variable=variable_of(key),
-                type=type_name(field.shape.annotation),
-                default=shown(default, secret=field.secret),
+                type=type_name(shape.annotation),
+                default=None if path[-1] == NAME and setting is not None else shown(default, secret=field.secret),
                 description=field.info.description,
                 value=shown(default if setting is None else setting.value, secret=field.secret),
                 origin="default" if setting is None else setting.place,
@@ -105,6 +107,11 @@ def shown(value: object, *, secret: bool = False) -> str | None:
         return None
     if secret:
         return MASK
-    plain = getattr(value, "value", value) if type(value).__module__ != "builtins" else value
-    text = json.dumps(plain, default=str) if isinstance(plain, (bool, list, tuple, dict)) else str(plain)
+    if isinstance(value, Enum):
+        value = value.value
+    if isinstance(value, timedelta):
+        return f"{value.total_seconds():g}s"
+    if isinstance(value, Mapping):
+        value = dict(value)
+    text = json.dumps(value, default=str) if isinstance(value, (bool, list, tuple, dict)) else str(value)
     return _PASSWORD.sub(rf"\1:{MASK}", text)

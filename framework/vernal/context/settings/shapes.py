@@ -3,12 +3,12 @@
 import types
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, is_dataclass
 from datetime import timedelta
 from enum import Enum
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin, is_typeddict
 
 from pydantic import BaseModel, ByteSize, RootModel, Secret, SecretBytes, SecretStr
 
@@ -46,40 +46,43 @@ class Field:
 
 
 @lru_cache(maxsize=512)
-def shape_of_model(model: type[BaseModel]) -> Shape:
-    """The shape of a settings class, or of a model nested in one."""
+def shape_of_model(model: type[BaseModel], above: frozenset[type] = frozenset()) -> Shape:
+    """The shape of a settings class, or of a model nested in one; `above` are the models that enclose it."""
     return Shape(
         kind="model",
         annotation=model,
-        fields={
-            name: Field(
-                shape=shape_of(info.annotation),
-                info=info,
-                secret=is_secret(info.annotation),
-                fallbacks=tuple(name for found in info.metadata if isinstance(found, fallback) for name in found.names),
-            )
-            for name, info in model.model_fields.items()
-        },
+        fields={name: _field(info, above | {model}) for name, info in model.model_fields.items()},
     )
 
 
-def shape_of(annotation: Any) -> Shape:
-    """The shape of a field's annotation; `None` beside it does not count."""
-    plain = plain_type(annotation)
-    members = [member for member in union_members(plain) if member is not type(None)]
+def _field(info: "FieldInfo", above: frozenset[type]) -> Field:
+    shape = shape_of(info.annotation, above)
+    inner = shape
+    while inner.kind == "map" and inner.value is not None:
+        inner = inner.value
+    names = [name for found in info.metadata if isinstance(found, fallback) for name in found.names]
+    secret = inner.kind != "model" and is_secret(info.annotation)  # the fields of a model have their own say
+    return Field(shape=shape, info=info, secret=secret, fallbacks=tuple(names))
+
+
+def shape_of(annotation: Any, above: frozenset[type] = frozenset()) -> Shape:
+    """The shape of a field's annotation; `None` beside it does not count. A model within itself is open."""
+    members = [plain_type(each) for each in union_members(plain_type(annotation)) if each is not type(None)]
     if len(members) > 1:
-        nested = any(shape_of(member).kind != "leaf" for member in members)
+        nested = any(shape_of(member, above).kind != "leaf" for member in members)
         return Shape(kind="open" if nested else "leaf", annotation=annotation)
-    plain = plain_type(members[0]) if members else plain
+    plain = members[0] if members else annotation
     origin = get_origin(plain) or plain
+    if origin is Any or origin is object:
+        return Shape(kind="open", annotation=annotation)
     if not isinstance(origin, type):
-        return Shape(kind="open" if origin is Any else "leaf", annotation=annotation)
-    if issubclass(origin, BaseModel):
-        return Shape(kind="open", annotation=annotation) if issubclass(origin, RootModel) else shape_of_model(origin)
-    if hasattr(origin, "__required_keys__") or hasattr(origin, "__dataclass_fields__") or origin is object:
+        return Shape(kind="leaf", annotation=annotation)
+    if issubclass(origin, BaseModel) and not issubclass(origin, RootModel) and origin not in above:
+        return shape_of_model(origin, above)
+    if issubclass(origin, BaseModel) or is_dataclass(origin) or is_typeddict(origin):
         return Shape(kind="open", annotation=annotation)
     if issubclass(origin, Mapping):
-        return Shape(kind="map", annotation=annotation, value=shape_of((get_args(plain) or (Any,))[-1]))
+        return Shape(kind="map", annotation=annotation, value=shape_of((get_args(plain) or (Any,))[-1], above))
     if issubclass(origin, (list, tuple, AbstractSet)) or origin.__module__ == "collections.abc":
         return Shape(kind="list", annotation=annotation)
     return Shape(kind="leaf", annotation=annotation)
@@ -101,13 +104,24 @@ def union_members(annotation: Any) -> tuple[Any, ...]:
     return get_args(annotation) if get_origin(annotation) in (Union, types.UnionType) else (annotation,)
 
 
-def is_secret(annotation: Any) -> bool:
-    """Whether a value of that type, or a part of it, must never be shown."""
+def item_type(annotation: Any) -> Any:
+    """The type of the items of a sequence or set; `Any` where it is not one type."""
+    for member in union_members(plain_type(annotation)):
+        items = [item for item in get_args(plain_type(member)) if item is not Ellipsis]
+        if len(items) == 1:
+            return items[0]
+    return Any
+
+
+def is_secret(annotation: Any, above: frozenset[type] = frozenset()) -> bool:
+    """Whether a value of that type, or any part of it, must never be shown."""
     plain = plain_type(annotation)
     origin = get_origin(plain) or plain
     if isinstance(origin, type) and issubclass(origin, (SecretStr, SecretBytes, Secret)):
         return True
-    return any(is_secret(argument) for argument in get_args(plain))
+    if isinstance(origin, type) and issubclass(origin, BaseModel) and origin not in above:
+        return any(is_secret(info.annotation, above | {origin}) for info in origin.model_fields.values())
+    return any(is_secret(argument, above) for argument in get_args(plain))
 
 
 def choices_of(annotation: Any) -> dict[str, object]:
@@ -125,8 +139,8 @@ def choices_of(annotation: Any) -> dict[str, object]:
     return choices
 
 
-def leaves(shape: Shape, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Field]]:
-    """Every field below the shape that takes a value of its own; a map's names stand as `<name>`."""
+def leaves(shape: Shape, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Field, Shape]]:
+    """Every place below the shape that takes a value: its path, field and own shape; a map's names are `<name>`."""
     for name, each in shape.fields.items():
         below, inner = (*path, name), each.shape
         while inner.kind == "map" and inner.value is not None:
@@ -134,7 +148,7 @@ def leaves(shape: Shape, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...
         if inner.kind == "model":
             yield from leaves(inner, below)
         else:
-            yield below, each
+            yield below, each, inner
 
 
 _WORDS: dict[Any, str] = {
@@ -155,9 +169,9 @@ def type_name(annotation: Any) -> str:
         return " | ".join(map(repr, choices)) + (" | none" if type(None) in union_members(plain) else "")
     if len(members := union_members(plain)) > 1:
         return " | ".join(type_name(member) for member in members)
-    arguments = [item for item in get_args(plain) if item is not Ellipsis]
+    arguments = get_args(plain)
     if shape_of(plain).kind == "list":
-        return f"list of {type_name(arguments[0])}" if arguments else "list"
+        return f"list of {type_name(item_type(plain))}" if arguments else "list"
     if shape_of(plain).kind == "map":
         return f"{type_name(arguments[-1])} by name" if arguments else "table"
     return _WORDS.get(plain) or str(getattr(plain, "__name__", plain))

@@ -156,7 +156,9 @@ def dotenv_source(file: Path, environ: Mapping[str, str]) -> Source | None:
     variables: dict[str, SettingValue] = {}
     known: dict[str, str | None] = dict(environ)
     for binding in parse_stream(io.StringIO(read_text(file))):
-        origin = f"{file.name}:{binding.original.line}"
+        text = binding.original.string
+        blank = text[: len(text) - len(text.lstrip())].count("\n")  # the parser counts from the end of the line before
+        origin = f"{file.name}:{binding.original.line + blank}"
         if binding.error:
             _log.warning("%s is not NAME=value; the line is left out", origin)
         elif binding.key is not None and binding.value is not None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from vernal.context.settings.errors import SettingProblem, SettingsError
 from vernal.context.settings.sources import Node, SettingValue, Source, node_of, read_text
 
-_TABLE = re.compile(r"\s*\[(?P<name>[^\[\]]+)\]\s*(#.*)?$")
+_TABLE = re.compile(r"\s*\[{1,2}(?P<name>[^\[\]]+)\]{1,2}\s*(#.*)?$")
 _KEY = re.compile(r"\s*(?P<name>[^=#\[\]{]+?)\s*=")
 
 

@@ -31,7 +31,7 @@ def parse_duration(value: object) -> object:
         return timedelta(seconds=float(text))
     if not re.match(r"[-+]?p|\d+:", text):
         raise ValueError('wanted a duration such as "10s", "5m", "1h30m", "PT10S" or a number of seconds')
-    return value.strip()
+    return text.upper()
 
 
 Duration = Annotated[

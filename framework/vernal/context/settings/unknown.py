@@ -32,14 +32,12 @@ class UnknownSetting:
     plugin: str | None = None
 
     @property
-    def reason(self) -> str:
-        """Why it is unknown."""
-        return f"it belongs to the plugin {self.plugin!r}, which is not loaded" if self.plugin else "unknown setting"
-
-    @property
-    def action(self) -> str | None:
-        """What to do."""
-        return f"Did you mean {self.nearest}?" if self.nearest else None
+    def problem(self) -> SettingProblem:
+        """The same as a problem, with what to do."""
+        reason = f"it belongs to the plugin {self.plugin!r}, which is not loaded" if self.plugin else "nothing reads it"
+        action = f"Perhaps {self.nearest} was meant" if self.nearest else None
+        origin = None if self.written in self.origin else self.origin
+        return SettingProblem(key=self.written, reason=reason, origin=origin, action=action)
 
 
 def report_unknown(
@@ -51,15 +49,11 @@ def report_unknown(
     strict = environment.bind(RootSettings).settings.strict
     wrong = [each for each in unknown if strict or each.origin == "settings= argument"]
     if wrong:
-        raise SettingsError(
-            SettingProblem(key=each.written, reason=each.reason, origin=each.origin, action=each.action)
-            for each in wrong
-        )
+        raise SettingsError(each.problem for each in wrong)
     fresh = [each for each in unknown if each.written not in warned]
     if fresh:
         warned.update(each.written for each in fresh)
-        rows = (f"{x.written} ({x.origin}): {x.reason}" + (f". {x.action}" if x.action else "") for x in fresh)
-        _log.warning("Settings that nothing reads: %s", "; ".join(rows))
+        _log.warning("Settings that nothing reads:%s", "".join(f"\n- {each.problem}" for each in fresh))
     return unknown
 
 
@@ -68,7 +62,7 @@ def find_unknown(
 ) -> Iterator[UnknownSetting]:
     """Every key that is set in any source and is no field of any of the classes."""
     shapes = [(tuple(filter(None, each.settings_prefix.split("."))), shape_of_model(each)) for each in classes]
-    keys = [".".join(path) for prefix, shape in shapes for path, _ in leaves(shape, prefix)]
+    keys = [".".join(path) for prefix, shape in shapes for path, *_ in leaves(shape, prefix)]
     plugins = {fold(name.removeprefix("vernal-")): name for name in disabled}
     for source in environment.sources:
         for path, setting in _settings(source.root, ()):
