@@ -1,0 +1,213 @@
+"""`Application`: what an application is made of, and how it becomes a started context."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from vernal.context.application_context import ApplicationContext
+from vernal.context.collection import Collection
+from vernal.context.conditions.base import ModuleProbe
+from vernal.context.conditions.outcome import ConditionReport
+from vernal.context.configurations import ConfigurationSource, Provenance, configuration_mark
+from vernal.context.containers import ContainerSource, is_container
+from vernal.context.definitions import BeanDefinition, Construction, Origin, OriginKind
+from vernal.context.exclusions import exclusions_of
+from vernal.context.graph import BeanGraph
+from vernal.context.ordering import AutoConfigurationOrder
+from vernal.errors import UsageError
+
+if TYPE_CHECKING:
+    from dependency_injector.containers import Container
+
+    from vernal.context.plugins import LoadedPlugins
+    from vernal.context.settings import Environment
+
+
+class Application:
+    """An application: the user's beans, completed by the auto-configurations of vernal and of the installed plugins.
+
+    `with Application(Beans, Tools) as context` (or `async with`) starts it and closes it; `start()` and `astart()`
+    leave the closing to the caller. It may be started again, each time with new beans. Nothing is read before.
+
+    Args:
+        sources: Classes marked `@configuration`, and containers of dependency-injector (class or instance).
+        settings: Settings that win over all others, nested or dotted: `{"tools": {"throw_exception_on_error": True}}`.
+        auto_configurations: Exactly these auto-configurations, in place of those that plugins bring.
+        plugins: True for the installed plugins, False for none (and so no auto-configurations), or the plugins
+            themselves by name: modules or objects with `@hookimpl` functions, in place of the installed ones.
+        exclude: Auto-configurations to leave out, as classes or names; `VERNAL_AUTOCONFIGURE__EXCLUDE` adds to it.
+        directory: Where `.env` and `vernal.toml` are looked for; the working directory by default.
+        environ: Environment variables, in place of those of the process.
+
+    Raises:
+        TypeError: a source is neither a configuration class nor a container.
+    """
+
+    def __init__(
+        self,
+        *sources: "type | Container",
+        settings: Mapping[str, object] | None = None,
+        auto_configurations: Sequence[type] | None = None,
+        plugins: bool | Mapping[str, object] = True,
+        exclude: Iterable[type | str] = (),
+        directory: Path | str | None = None,
+        environ: Mapping[str, str] | None = None,
+    ) -> None:
+        for source in sources:
+            _check_source(source)
+        for each in auto_configurations or ():
+            _check_auto_configuration(each)
+        self._sources = sources
+        self._settings = settings
+        self._auto_configurations = auto_configurations
+        self._plugins = plugins
+        self._exclude = (exclude,) if isinstance(exclude, (str, type)) else tuple(exclude)
+        self._directory = None if directory is None else Path(directory)
+        self._environ = environ
+        self._entered: list[ApplicationContext] = []
+        self.conditions: ConditionReport | None = None
+        self.environment: Environment | None = None
+        self.loaded_plugins: LoadedPlugins | None = None
+
+    def start(self) -> ApplicationContext:
+        """Choose, check and link the beans, start those that start with the context, and give the context.
+
+        What was decided stays in `conditions`, `environment` and `loaded_plugins`, also when the start fails.
+
+        Raises:
+            ContextError: the beans do not fit together, or one that starts with the context could not be built.
+            SettingsError: a setting is wrong.
+            PluginError: a plugin cannot be used, and `plugins.strict` is true.
+        """
+        context = self._linked()
+        context._start()
+        return context
+
+    async def astart(self) -> ApplicationContext:
+        """Like `start`, with the asynchronous beans on the running event loop."""
+        context = self._linked()
+        await context._astart()
+        return context
+
+    def __enter__(self) -> ApplicationContext:
+        self._entered.append(self.start())
+        return self._entered[-1]
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._leave().close()
+
+    async def __aenter__(self) -> ApplicationContext:
+        self._entered.append(await self.astart())
+        return self._entered[-1]
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self._leave().aclose()
+
+    def _leave(self) -> ApplicationContext:
+        if not self._entered:
+            raise UsageError("this application is left more often than it was entered")
+        return self._entered.pop()
+
+    def _linked(self) -> ApplicationContext:
+        """A context in which everything is decided, checked and linked, and nothing is built."""
+        from vernal.context.own_settings import AutoConfigureSettings
+        from vernal.context.settings import Environment
+
+        environment = self.environment = Environment.load(
+            self._settings, directory=self._directory, environ=self._environ
+        )
+        collection = Collection(environment=environment, has_module=ModuleProbe())
+        self.conditions = collection.report
+        plugins = self.loaded_plugins = self._load_plugins(environment)
+        containers = [ContainerSource(source) for source in self._sources if is_container(source)]
+        collection.add_definitions(_context_beans(environment, plugins))
+        for container in containers:
+            collection.add_definitions(container.definitions())
+        collection.add_configurations(
+            ConfigurationSource(source, Provenance())
+            for source in self._sources
+            if isinstance(source, type) and not is_container(source)
+        )
+        self._add_auto_configurations(collection, plugins)
+        graph = BeanGraph(collection.registry, environment, collection.rejected)
+        environment.check_unknown(
+            (*plugins.settings, *graph.settings, AutoConfigureSettings), disabled_plugins=plugins.left_out
+        )
+        return ApplicationContext(collection, graph, containers)
+
+    def _add_auto_configurations(self, collection: Collection, plugins: "LoadedPlugins") -> None:
+        found = list(self._found_auto_configurations(plugins))
+        exclusions = exclusions_of(found, self._exclude, collection.environment)
+        for source in found:
+            if source.full_name in exclusions:
+                collection.reject_excluded(source, exclusions[source.full_name])
+        collection.add_auto_configurations(
+            AutoConfigurationOrder(source for source in found if source.full_name not in exclusions)
+        )
+
+    def _load_plugins(self, environment: "Environment") -> "LoadedPlugins":
+        from vernal.context.plugins import load_plugins
+
+        extra = None if isinstance(self._plugins, bool) else self._plugins
+        return load_plugins(environment, discover=self._plugins is True, extra=extra)
+
+    def _found_auto_configurations(self, plugins: "LoadedPlugins") -> Iterator[ConfigurationSource]:
+        if self._auto_configurations is not None:
+            provenance = Provenance(kind=OriginKind.AUTO_CONFIGURATION)
+            for each in dict.fromkeys(self._auto_configurations):
+                yield ConfigurationSource(each, provenance)
+            return
+        seen: set[type] = set()
+        for plugin in plugins:
+            provenance = Provenance(
+                kind=OriginKind.AUTO_CONFIGURATION,
+                plugin=plugin.name,
+                version=plugin.version,
+                rank=plugins.preference(plugin),
+            )
+            for each in plugin.auto_configurations:
+                _check_auto_configuration(each)
+                if each not in seen:
+                    seen.add(each)
+                    yield ConfigurationSource(each, provenance)
+
+
+def _check_source(source: Any) -> None:
+    mark = configuration_mark(source)
+    if mark is not None and mark.automatic:
+        raise TypeError(
+            f"Application({source.__qualname__}): an auto-configuration is no source of user beans; pass it as "
+            "auto_configurations=[…], or mark it @configuration"
+        )
+    if mark is None and not is_container(source):
+        raise TypeError(
+            f"Application({source!r}): a class marked @configuration or a DeclarativeContainer is wanted"
+        )
+
+
+def _check_auto_configuration(cls: Any) -> None:
+    mark = configuration_mark(cls)
+    if mark is None or not mark.automatic:
+        raise TypeError(f"the auto-configuration {cls!r} is not a class marked @auto_configuration")
+
+
+def _context_beans(environment: "Environment", plugins: "LoadedPlugins") -> Iterator[BeanDefinition]:
+    """What the context itself offers to beans."""
+    own: dict[str, tuple[type, object]] = {
+        "application_context": (ApplicationContext, None),
+        "environment": (type(environment), environment),
+        "loaded_plugins": (type(plugins), plugins),
+    }
+    for name, (bean_type, value) in own.items():
+        yield BeanDefinition(
+            name=name,
+            type=bean_type,
+            origin=Origin(kind=OriginKind.CONTEXT, source="the context"),
+            construction=Construction.OBJECT,
+            value=value,
+        )

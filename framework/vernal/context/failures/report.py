@@ -1,0 +1,24 @@
+"""A failure as data, ready to be shown or sent."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailureReport:
+    """What failed, how it came to that, and what to do.
+
+    `kind` is the heading of the failure on the errors page; `path` leads from who asked to what is missing, one line
+    each; `details` are further facts, such as candidates and why each was kept out; `action` is one sentence.
+    """
+
+    kind: str
+    summary: str
+    path: tuple[str, ...] = ()
+    details: tuple[str, ...] = ()
+    near: tuple[str, ...] = ()
+    action: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The report as plain data, for JSON."""
+        return asdict(self)

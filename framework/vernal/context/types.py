@@ -1,0 +1,68 @@
+"""Types as the context sees them: their names in reports, and under which types a declared type is found."""
+
+import types
+import typing
+from abc import ABCMeta
+from collections.abc import Iterator
+from typing import Any, get_args, get_origin
+
+
+def type_name(bean_type: Any) -> str:
+    """Full name of a type for reports: `httpx.AsyncClient`, `list[vernal.tools.ToolCallback]`."""
+    if bean_type is None or bean_type is types.NoneType:
+        return "None"
+    origin = get_origin(bean_type)
+    if origin is not None:
+        if origin is typing.Union or origin is types.UnionType:
+            return " | ".join(type_name(argument) for argument in get_args(bean_type))
+        arguments = ", ".join(
+            f"[{', '.join(map(type_name, argument))}]" if isinstance(argument, list) else type_name(argument)
+            for argument in get_args(bean_type)
+        )
+        return f"{type_name(origin)}[{arguments}]"
+    if isinstance(bean_type, type):
+        return bean_type.__qualname__ if bean_type.__module__ == "builtins" else _full_name(bean_type)
+    if bean_type is Ellipsis:
+        return "..."
+    return str(bean_type)
+
+
+def short_type_name(bean_type: Any) -> str:
+    """Last part of a type's name, by which near names are found: `AsyncClient`."""
+    origin = get_origin(bean_type)
+    return getattr(origin or bean_type, "__qualname__", str(bean_type)).rpartition(".")[2]
+
+
+def found_under(declared: Any) -> Iterator[Any]:
+    """Every type under which a bean of the declared type is found.
+
+    A class is found under itself and its bases, parametrised bases (`Repository[Order]`) included; a generic alias
+    under itself and what its origin is found under; a `NewType` under itself and its supertype. `object` is left out.
+    """
+    yield declared
+    if isinstance(declared, typing.NewType):
+        yield from found_under(declared.__supertype__)
+        return
+    origin = get_origin(declared)
+    if isinstance(origin, type):
+        yield from found_under(origin)
+        return
+    if not isinstance(declared, type):
+        return
+    for base in declared.__mro__:
+        if base is not declared and base is not object and base is not typing.Generic:
+            yield base
+        for alias in base.__dict__.get("__orig_bases__", ()):
+            if get_origin(alias) not in (None, typing.Generic, typing.Protocol):
+                yield alias
+
+
+def is_virtual_subclass(declared: Any, wanted: Any) -> bool:
+    """Whether an abstract base class counts the declared class as its own, although it is no base (`ABC.register`)."""
+    if not isinstance(wanted, ABCMeta) or getattr(wanted, "_is_protocol", False) or not isinstance(declared, type):
+        return False
+    return wanted not in declared.__mro__ and issubclass(declared, wanted)
+
+
+def _full_name(bean_type: type) -> str:
+    return f"{bean_type.__module__}.{bean_type.__qualname__}"
