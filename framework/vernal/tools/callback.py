@@ -1,5 +1,6 @@
 """The interface of everything that a model can call."""
 
+from collections.abc import Awaitable, Sequence
 from typing import ClassVar
 
 from vernal.runtime.faces import Face, TwoFaced
@@ -26,6 +27,11 @@ class ToolCallback(TwoFaced, abstract=True):
         """How the engine treats this tool; by default nothing special (TDU-10)."""
         return DEFAULT_METADATA
 
+    @property
+    def origin(self) -> str:
+        """Where the tool comes from, as `module:qualified name`, for error texts and reports."""
+        return f"{type(self).__module__}:{type(self).__qualname__}"
+
     def call(self, tool_input: str, tool_context: ToolContext | None = None) -> str:
         """Run the tool with `tool_input`, the JSON text of its arguments; gives the text for the model.
 
@@ -44,8 +50,8 @@ class ToolCallbackProvider:
     Subclass it and define `get_tool_callbacks`, plain or `async`.
     """
 
-    def get_tool_callbacks(self) -> "list[ToolCallback] | tuple[ToolCallback, ...]":
-        """The tools, asked for once per request."""
+    def get_tool_callbacks(self) -> Sequence[ToolCallback] | Awaitable[Sequence[ToolCallback]]:
+        """The tools, asked for once per request (CCL-08); a plain method is run in a worker thread."""
         raise NotImplementedError(f"{type(self).__qualname__} has no method 'get_tool_callbacks'")
 
 

@@ -1,0 +1,163 @@
+"""Python functions and methods as tools."""
+
+import inspect
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import aclosing
+from typing import Any, Self
+
+from vernal.runtime.threads import run_in_thread
+from vernal.tools.callback import ToolCallback
+from vernal.tools.context import ToolContext
+from vernal.tools.conversion import ToolCallResultConverter
+from vernal.tools.decorator import ToolMark, mark_of
+from vernal.tools.definition import ToolDefinition, ToolMetadata
+from vernal.tools.exceptions import ToolExecutionException
+from vernal.tools.parameters import underlying
+from vernal.tools.prepared import NO_MARK, PreparedTool, prepare, prepared
+
+
+class FunctionToolCallback(ToolCallback):
+    """A function, plain or asynchronous, as a tool.
+
+    What is not given is taken from the function's `@tool` mark, its name and its docstring. The model fills the
+    function's parameters. With `input_type` it fills one value of that type instead, which the function takes as its
+    only argument. With `input_schema`, a JSON schema, that is what the model is shown and what arguments are checked
+    against; they are passed by name as they are.
+
+    A plain function runs in a worker thread, an asynchronous one on the event loop. What it raises becomes a
+    `ToolExecutionException`, as do arguments that do not fit (`ToolArgumentsError`) and results that have no text.
+
+    Raises:
+        InvalidToolError: the function cannot be a tool; the text names the parameter and the cure.
+        TypeError: it is no callable.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        *,
+        name: str | None = None,
+        description: str | None = None,
+        input_type: Any = None,
+        input_schema: Mapping[str, Any] | None = None,
+        result_converter: ToolCallResultConverter | None = None,
+        metadata: ToolMetadata | None = None,
+    ) -> None:
+        if not callable(function):
+            raise TypeError(f"{function!r} was given as the function of a tool; a callable is wanted")
+        self._function = function
+        self._tool: PreparedTool
+        mark = mark_of(function) or NO_MARK
+        given = (name, description, result_converter, metadata, input_type, input_schema)
+        if all(option is None for option in given):
+            self._tool = prepared(function, mark)
+            return
+        own = ToolMark(
+            name or mark.name,
+            description or mark.description,
+            metadata or mark.metadata,
+            result_converter or mark.result_converter,
+            mark.names,
+        )
+        self._tool = prepare(function, own, input_type=input_type, input_schema=input_schema)
+
+    @property
+    def definition(self) -> ToolDefinition:
+        """What the model is told of this tool."""
+        return self._tool.definition
+
+    @property
+    def metadata(self) -> ToolMetadata:
+        """How the engine treats this tool."""
+        return self._tool.metadata
+
+    @property
+    def origin(self) -> str:
+        """Where the function stands, as `module:qualified name`; for a method, with the class of its object."""
+        function = underlying(self._function)
+        if inspect.ismethod(self._function):
+            owner = self._function.__self__
+            cls = owner if isinstance(owner, type) else type(owner)
+            return f"{cls.__module__}:{cls.__qualname__}.{function.__name__}"
+        cls = type(function)
+        return f"{getattr(function, '__module__', None) or cls.__module__}:" + getattr(
+            function, "__qualname__", cls.__qualname__
+        )
+
+    async def acall(self, tool_input: str, tool_context: ToolContext | None = None) -> str:
+        """Run the tool with `tool_input`, the JSON text of its arguments; gives the text for the model.
+
+        Raises:
+            ToolExecutionException: the arguments do not fit, the function failed, or its result has no text.
+        """
+        tool = self._tool
+        try:
+            args, kwargs = tool.binder.bind(tool_input, tool_context)
+            if tool.on_loop:
+                result = self._function(*args, **kwargs)
+            else:
+                result = await run_in_thread(self._work, args, kwargs)
+                if isinstance(result, _Text):
+                    return result.text
+            return self._converted(await _awaited(result))
+        except ToolExecutionException:
+            raise
+        except Exception as error:
+            raise ToolExecutionException(tool.definition, error) from error
+
+    def _work(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Call the function and convert its result, all in the worker thread; what must be awaited is given back."""
+        result = self._function(*args, **kwargs)
+        if inspect.isawaitable(result) or isinstance(result, AsyncIterator):
+            return result
+        return _Text(self._converted(list(result) if isinstance(result, Iterator) else result))
+
+    def _converted(self, result: Any) -> str:
+        converter = self._tool.converter
+        text = converter.convert(result, self._tool.returns)
+        if not isinstance(text, str):
+            raise TypeError(f"{type(converter).__qualname__}.convert gave {text!r}; a str is wanted")
+        return text
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.definition.name!r}, {self.origin})"
+
+
+class MethodToolCallback(FunctionToolCallback):
+    """A method of an object as a tool: `MethodToolCallback(weather.get_weather)`.
+
+    Options, behaviour and errors are those of `FunctionToolCallback`.
+    """
+
+    @classmethod
+    def of_mark(cls, method: Callable[..., Any], mark: ToolMark) -> Self:
+        """The tool for a method whose mark is known: an overriding method has that of the overridden one."""
+        callback = cls.__new__(cls)
+        callback._function = method
+        callback._tool = prepared(method, mark)
+        return callback
+
+    @property
+    def tool_object(self) -> Any:
+        """The object whose method it is; None for a static method."""
+        return getattr(self._function, "__self__", None)
+
+
+class _Text:
+    """A finished result from a worker thread, as against one that must still be awaited."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+
+async def _awaited(result: Any) -> Any:
+    while inspect.isawaitable(result):
+        result = await result
+    if isinstance(result, AsyncIterator):
+        if not hasattr(result, "aclose"):
+            return [item async for item in result]
+        async with aclosing(result) as items:  # type: ignore[type-var]  # it has been asked for aclose
+            return [item async for item in items]
+    return list(result) if isinstance(result, Iterator) else result
