@@ -1,0 +1,84 @@
+"""HTTP for model services: clients, timeouts, retries, streamed answers, errors. Shared by all providers."""
+
+from typing import TYPE_CHECKING, Any
+
+from vernal.http.clients import Headers, HttpClients
+from vernal.http.errors import (
+    AuthenticationError,
+    BadRequestError,
+    BrokenStreamError,
+    ContentFilterError,
+    ContextLengthExceededError,
+    ModelConnectionError,
+    ModelError,
+    ModelTimeoutError,
+    NotFoundError,
+    OverloadedError,
+    PermissionDeniedError,
+    ProtocolError,
+    QuotaExceededError,
+    RateLimitError,
+    ServiceError,
+)
+from vernal.http.retry import DEFAULT_RETRY_POLICY, RetryPolicy
+from vernal.http.sse import NdjsonReader, ServerSentEvent, SseReader
+from vernal.http.timeouts import DEFAULT_TIMEOUTS, Timeouts
+
+if TYPE_CHECKING:
+    from vernal.http.classify import Refusal
+    from vernal.http.endpoint import Answer, ByteStream, Endpoint
+    from vernal.http.wire import WireCache, decode_json, encode_json
+
+__all__ = [
+    "DEFAULT_RETRY_POLICY",
+    "DEFAULT_TIMEOUTS",
+    "Answer",
+    "AuthenticationError",
+    "BadRequestError",
+    "BrokenStreamError",
+    "ByteStream",
+    "ContentFilterError",
+    "ContextLengthExceededError",
+    "Endpoint",
+    "Headers",
+    "HttpClients",
+    "ModelConnectionError",
+    "ModelError",
+    "ModelTimeoutError",
+    "NdjsonReader",
+    "NotFoundError",
+    "OverloadedError",
+    "PermissionDeniedError",
+    "ProtocolError",
+    "QuotaExceededError",
+    "RateLimitError",
+    "Refusal",
+    "RetryPolicy",
+    "ServerSentEvent",
+    "ServiceError",
+    "SseReader",
+    "Timeouts",
+    "WireCache",
+    "decode_json",
+    "encode_json",
+]
+
+_LATER = {
+    "Answer": "endpoint",
+    "ByteStream": "endpoint",
+    "Endpoint": "endpoint",
+    "Refusal": "classify",
+    "WireCache": "wire",
+    "decode_json": "wire",
+    "encode_json": "wire",
+}
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        """What loads httpx or pydantic is imported when it is first asked for."""
+        if name not in _LATER:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib import import_module
+
+        return getattr(import_module(f"vernal.http.{_LATER[name]}"), name)

@@ -1,0 +1,94 @@
+"""Which error of the tree a refusal of a service is."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from vernal.http.errors import (
+    AuthenticationError,
+    BadRequestError,
+    ContentFilterError,
+    ContextLengthExceededError,
+    ModelError,
+    ModelTimeoutError,
+    NotFoundError,
+    OverloadedError,
+    PermissionDeniedError,
+    QuotaExceededError,
+    RateLimitError,
+    ServiceError,
+)
+from vernal.values.mappings import EMPTY
+
+QUOTA_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"})
+CONTEXT_CODES = frozenset({"context_length_exceeded", "exceed_context_size_error"})
+FILTER_CODES = frozenset({"content_filter", "content_policy_violation", "data_inspection_failed"})
+CONTEXT_PHRASES = re.compile(
+    r"context (?:length|size|window)|maximum context|prompt is too long|input is too long|too many tokens"
+    r"|input token count .* exceeds|exceeds? the (?:model's )?(?:max|available)[\w ]*(?:context|tokens)",
+    re.IGNORECASE,
+)
+BY_STATUS: Mapping[int, type[ModelError]] = {
+    401: AuthenticationError,
+    402: QuotaExceededError,
+    403: PermissionDeniedError,
+    404: NotFoundError,
+    408: ModelTimeoutError,
+    429: RateLimitError,
+    503: OverloadedError,
+    504: ModelTimeoutError,
+    529: OverloadedError,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """What a service says when it refuses a request or fails: read from its error object by each provider."""
+
+    message: str
+    type: str | None = None
+    code: str | int | None = None
+    details: Mapping[str, Any] = EMPTY
+    retry_after: float | None = None
+
+
+def error_class(status: int | None, refusal: Refusal) -> type[ModelError]:
+    """The class of error for an HTTP `status` (None: an error inside a stream) and what the service said."""
+    names = {str(name).casefold() for name in (refusal.code, refusal.type) if name is not None}
+    if names & QUOTA_CODES:
+        return QuotaExceededError
+    if names & FILTER_CODES:
+        return ContentFilterError
+    if status in (None, 400, 413, 422) and (names & CONTEXT_CODES or CONTEXT_PHRASES.search(refusal.message)):
+        return ContextLengthExceededError
+    if "overloaded_error" in names:
+        return OverloadedError
+    if status is None:
+        return RateLimitError if "rate_limit_exceeded" in names else ServiceError
+    return BY_STATUS.get(status) or (ServiceError if status >= 500 else BadRequestError)
+
+
+def refused(
+    service: str,
+    status: int | None,
+    refusal: Refusal,
+    *,
+    request_id: str | None = None,
+    retry_after: float | None = None,
+    cure: str | None = None,
+) -> ModelError:
+    """The error for what `service` said; `cure` replaces the class's own advice on a key that is not accepted."""
+    kind = error_class(status, refusal)
+    return kind(
+        refusal.message,
+        service=service,
+        status=status,
+        type=refusal.type,
+        code=refusal.code,
+        request_id=request_id,
+        retryable=True if status in (408, 504) else None,
+        retry_after=retry_after if refusal.retry_after is None else refusal.retry_after,
+        cure=cure if kind is AuthenticationError else None,
+        details=refusal.details,
+    )
