@@ -1,0 +1,122 @@
+"""Matching: which of the tools on offer a clause of the prompt speaks of."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from vernal.models.offline.reading import Reading
+from vernal.models.offline.schemas import branches, choices, properties, resolve
+from vernal.models.offline.words import PREPOSITIONS, STOP, TOOL_STOP, kindred, related, split_name, stem, stems, subject
+from vernal.tools.definition import ToolDefinition
+
+ENOUGH = 1.5
+"""The score from which one of several tools is called: one word of a description, or of a name."""
+CLEARLY = 3.0
+"""The score, in words that no better tool explains, from which a further tool is called."""
+
+_SILENT = STOP | TOOL_STOP
+_SIGNS = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "^": "power", "%": "remainder"}
+_FORMS = {"email": ("email",), "url": ("url", "web", "page"), "file": ("file",), "expression": ("calculate",)}
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedTool:
+    """A tool on offer, and how much each word speaks for it."""
+
+    definition: ToolDefinition
+    weights: Mapping[str, float]
+    names: frozenset[str]
+
+    @classmethod
+    def of(cls, definition: ToolDefinition) -> "OfferedTool":
+        """Weigh the words of `definition`: its name most, then its description, enumerations and parameters."""
+        weights: dict[str, float] = {}
+        schema = definition.input_schema
+        for name, member in properties(resolve(schema, schema)).items():
+            resolved = resolve(member, schema)
+            _weigh(weights, stems(subject(str(resolved.get("description") or "")), without=_SILENT), 0.5)
+            _weigh(weights, stems(" ".join(split_name(name)), without=_SILENT), 1)
+            for branch in branches(resolved, schema):
+                values = choices(branch) or choices(resolve(branch.get("items"), schema)) or ()
+                for value in values[:100]:
+                    _weigh(weights, stems(value, without=_SILENT) if isinstance(value, str) else (), 1.5)
+        _weigh(weights, stems(subject(definition.description), without=_SILENT), 1.5)
+        words = stems(" ".join(split_name(definition.name)), without=_SILENT)
+        _weigh(weights, words[:1], 3 if len(words) == 1 else 2)
+        _weigh(weights, words[1:], 3)
+        return cls(definition, weights, frozenset(words))
+
+    @property
+    def verbs(self) -> frozenset[str]:
+        """The words that an order to use this tool begins with."""
+        return frozenset(stem(words[0]) for words in [split_name(self.definition.name)] if words) - {""}
+
+    def score(self, said: frozenset[str], meant: frozenset[str]) -> float:
+        """How much `said` speaks for this tool; words that are only `meant` count half."""
+        return sum(
+            weight if word in said else weight / 2 if word in meant else 0 for word, weight in self.weights.items()
+        )
+
+    def covered(self, said: frozenset[str]) -> float:
+        """Which part of the tool's name was said."""
+        return len(self.names & said) / len(self.names) if self.names else 0
+
+
+def vocabulary(tools: Sequence[OfferedTool]) -> frozenset[str]:
+    """The stems that the tools themselves use, proper names left out."""
+    words = frozenset(word for tool in tools for word in _vocabulary(tool.definition))
+    return words | kindred(words)
+
+
+def select(
+    tools: Sequence[OfferedTool], clause: Reading, evidence: Callable[[OfferedTool], float]
+) -> list[OfferedTool]:
+    """The tools that `clause` speaks of, the best first; `evidence` decides between equals.
+
+    A second tool is taken only for words that the first does not explain.
+    """
+    said, meant = _said(clause)
+    scored = [(tool.score(said, meant), tool.covered(said | meant), tool) for tool in tools]
+    least = ENOUGH if len(tools) > 1 else 0.1
+    selected: list[OfferedTool] = []
+    while scored:
+        best = max((score, covered) for score, covered, _ in scored)
+        if best[0] < (CLEARLY if selected else least):
+            break
+        equals = [tool for score, covered, tool in scored if (score, covered) == best]
+        chosen = max(equals, key=evidence) if len(equals) > 1 else equals[0]
+        selected.append(chosen)
+        explained = frozenset(chosen.weights) | related(chosen.weights)
+        said, meant = said - explained, meant - explained
+        scored = [(t.score(said, meant), t.covered(said | meant), t) for *_, t in scored if t is not chosen]
+    return selected
+
+
+def _said(clause: Reading) -> tuple[frozenset[str], frozenset[str]]:
+    sums = [mention for mention in clause.mentions if mention.kind == "expression"]
+    within = {index for mention in sums for index in mention.span}
+    words = [clause.tokens[i] for i in clause.indices if i not in within]
+    said = {s for t in words if t.kind in ("word", "id", "day") for s in stems(t.text, without=_SILENT)}
+    for mention in sums:
+        signs = [_SIGNS[sign] for sign in mention.value.lstrip("-") if sign in _SIGNS]
+        said.add(stem(signs[0] if len(signs) == 1 else "calculate"))
+    meant = related({*said, *(token.stem for token in words)})
+    meant.update(stem(word) for mention in clause.mentions for word in _FORMS.get(mention.kind, ()))
+    return frozenset(said), frozenset(meant - said)
+
+
+def _weigh(weights: dict[str, float], words: Sequence[str], weight: float) -> None:
+    for word in words:
+        weights[word] = max(weight, weights.get(word, 0))
+
+
+def _vocabulary(definition: ToolDefinition) -> Iterator[str]:
+    yield from (stem(word) for word in split_name(definition.name) if word not in PREPOSITIONS)
+    texts = [definition.description]
+    for name, member in properties(resolve(definition.input_schema, definition.input_schema)).items():
+        yield from (stem(word) for word in split_name(name) if word not in PREPOSITIONS)
+        texts.append(str(resolve(member, definition.input_schema).get("description") or ""))
+    for text in texts:
+        for sentence in re.split(r"[.!?\n]+\s*", subject(text)):
+            first, *rest = sentence.split() or [""]
+            yield from stems(" ".join([first, *(word for word in rest if not word[:1].isupper())]))

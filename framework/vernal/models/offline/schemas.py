@@ -1,0 +1,235 @@
+"""JSON schemas: what a schema leads to, whether a value satisfies it, and the least value that does.
+
+Only the part of JSON Schema that describes tool arguments is understood. A schema that says more accepts nothing here:
+the offline model rather leaves an argument out than guesses.
+"""
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+Schema = Mapping[str, Any]
+
+NOTHING: Any = object()
+"""Stands for "no value", since None is a value."""
+
+_UNREAD = frozenset(
+    "not if then else contains minContains maxContains patternProperties propertyNames prefixItems dependentRequired "
+    "dependentSchemas dependencies unevaluatedProperties unevaluatedItems additionalItems $dynamicRef $recursiveRef "
+    "disallow extends divisibleBy".split()
+)
+_DEEPEST = 12
+
+_TYPES: dict[str, Callable[[Any], bool]] = {
+    "null": lambda value: value is None,
+    "boolean": lambda value: isinstance(value, bool),
+    "string": lambda value: isinstance(value, str),
+    "array": lambda value: isinstance(value, list),
+    "object": lambda value: isinstance(value, dict),
+    "number": lambda value: _is_number(value),
+    "integer": lambda value: _is_number(value) and value == int(value),
+}
+
+
+class _UnreadableSchemaError(ValueError):
+    """The schema says something that is not understood here."""
+
+
+def resolve(schema: Any, root: Schema) -> Schema:
+    """`schema` with `$ref` followed and `allOf` merged; an empty one where there is nothing to follow."""
+    return _resolve(schema, root, 0)
+
+
+def accepts(schema: Any, value: Any, root: Schema) -> bool:
+    """Whether `value`, made of JSON's types, satisfies `schema`; never of a schema that is not understood."""
+    try:
+        return _accepts(schema, value, root, 0)
+    except (ArithmeticError, AttributeError, KeyError, LookupError, RecursionError, TypeError, ValueError, re.error):
+        return False  # a schema that is none, or that says what is not understood
+
+
+def kinds(schema: Schema) -> tuple[str, ...]:
+    """The JSON types that `schema` names, or that its keywords hint at; empty where any will do."""
+    named = schema.get("type")
+    if isinstance(named, str):
+        return (named,)
+    if isinstance(named, list | tuple):
+        return tuple(kind for kind in named if isinstance(kind, str))
+    for key, kind in (("properties", "object"), ("items", "array"), ("pattern", "string"), ("minimum", "number")):
+        if key in schema:
+            return (kind,)
+    return ()
+
+
+def branches(schema: Schema, root: Schema) -> list[Schema]:
+    """What a value may be: the alternatives of anyOf, oneOf and of several types, resolved; null comes last."""
+    options = schema.get("anyOf") or schema.get("oneOf")
+    if isinstance(options, list | tuple):
+        rest = {key: value for key, value in schema.items() if key not in ("anyOf", "oneOf")}
+        found = [{**rest, **resolve(option, root)} for option in options[:20]]
+    elif len(kinds(schema)) > 1:
+        found = [{**schema, "type": kind} for kind in kinds(schema)]
+    else:
+        return [schema]
+    return sorted(found, key=lambda branch: kinds(branch) == ("null",))
+
+
+def choices(schema: Schema) -> list[Any] | None:
+    """The values of `enum` or `const`, None where there is neither."""
+    if "const" in schema:
+        return [schema["const"]]
+    values = schema.get("enum")
+    return list(values) if isinstance(values, list | tuple) else None
+
+
+def properties(schema: Schema) -> dict[str, Any]:
+    """The declared members of an object."""
+    members = schema.get("properties")
+    return {str(name): member for name, member in members.items()} if isinstance(members, Mapping) else {}
+
+
+def required(schema: Schema) -> list[str]:
+    """The names of the members that an object must have."""
+    names = schema.get("required")
+    return [name for name in names if isinstance(name, str)] if isinstance(names, list | tuple) else []
+
+
+def least(schema: Any, root: Schema, text: str = "unknown", depth: int = 0) -> Any:
+    """The least value that satisfies `schema`, for what must be there and was not said; `NOTHING` if none is found."""
+    schema = resolve(schema, root)
+    candidates: list[Any] = [schema["default"]] if "default" in schema else []
+    candidates += choices(schema) or []
+    if depth < _DEEPEST:
+        for branch in branches(schema, root):
+            candidates += _least_of(branch, root, text, depth)
+    return next((value for value in candidates if accepts(schema, value, root)), NOTHING)
+
+
+def _least_of(schema: Schema, root: Schema, text: str, depth: int) -> list[Any]:
+    candidates: list[Any] = []
+    for kind in kinds(schema) or ("string",):
+        if kind == "object":
+            members = {name: least(properties(schema).get(name, {}), root, text, depth + 1) for name in required(schema)}
+            candidates += [members] if NOTHING not in members.values() else []
+        elif kind == "array":
+            item = least(schema.get("items", {}), root, text, depth + 1) if schema.get("minItems") else NOTHING
+            candidates += [[], [item], [item] * min(int(schema.get("minItems") or 0), 20)] if item is not NOTHING else [[]]
+        elif kind in ("number", "integer"):
+            bounds = [schema.get(key) for key in ("minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum", "multipleOf")]
+            steps = [bound for bound in bounds if _is_number(bound)]
+            candidates += [0, 1, *steps, *(math.floor(step) + 1 for step in steps), *(math.ceil(step) - 1 for step in steps)]
+        elif kind == "string":
+            low = schema.get("minLength")
+            shortest = min(low, 200) if isinstance(low, int) else 0
+            high = schema.get("maxLength")
+            candidates += [text, text[:high] if isinstance(high, int) and high >= 0 else text, text.ljust(shortest, "x")]
+        candidates += [None] if kind == "null" else [False] if kind == "boolean" else []
+    return candidates
+
+
+def _resolve(schema: Any, root: Schema, depth: int) -> Schema:
+    if not isinstance(schema, Mapping) or depth > _DEEPEST:
+        return {}
+    merged = dict(schema)
+    for part in [_follow(merged.pop("$ref"), root)] if "$ref" in merged else []:
+        merged = {**_resolve(part, root, depth + 1), **merged}
+    parts = merged.get("allOf")
+    for part in parts if isinstance(parts, list | tuple) else ():
+        other = _resolve(part, root, depth + 1)
+        joined = {"properties": {**properties(other), **properties(merged)}, "required": required(other) + required(merged)}
+        merged = {**other, **merged, **{key: value for key, value in joined.items() if value}}
+    return merged
+
+
+def _follow(reference: Any, root: Schema) -> Any:
+    target: Any = root
+    if not isinstance(reference, str) or not reference.startswith("#"):
+        return None
+    for step in reference.removeprefix("#").split("/")[1:]:
+        step = step.replace("~1", "/").replace("~0", "~")
+        if isinstance(target, Mapping):
+            target = target.get(step)
+        elif isinstance(target, list | tuple) and step.isdecimal() and int(step) < len(target):
+            target = target[int(step)]
+        else:
+            return None
+    return target
+
+
+def _accepts(schema: Any, value: Any, root: Schema, depth: int) -> bool:
+    if isinstance(schema, bool):
+        return schema
+    if depth > 4 * _DEEPEST or not isinstance(schema, Mapping) or not _UNREAD.isdisjoint(schema):
+        raise _UnreadableSchemaError
+    if "$ref" in schema and not _accepts(_follow(schema["$ref"], root), value, root, depth + 1):
+        return False
+    named = schema.get("type", [])
+    if named and not any(_TYPES[kind](value) for kind in ([named] if isinstance(named, str) else named)):
+        return False
+    if "const" in schema and not _same(schema["const"], value):
+        return False
+    if "enum" in schema and not any(_same(choice, value) for choice in schema["enum"]):
+        return False
+    if not all(_accepts(part, value, root, depth + 1) for part in schema.get("allOf", ())):
+        return False
+    if "anyOf" in schema and not any([_accepts(part, value, root, depth + 1) for part in schema["anyOf"]]):
+        return False
+    if "oneOf" in schema and sum([_accepts(part, value, root, depth + 1) for part in schema["oneOf"]]) != 1:
+        return False
+    if isinstance(value, str):
+        return _within(schema, len(value), "Length") and re.search(schema.get("pattern", ""), value) is not None
+    if isinstance(value, list):
+        return _accepts_list(schema, value, root, depth)
+    if isinstance(value, dict):
+        return _accepts_object(schema, value, root, depth)
+    return not _is_number(value) or _accepts_number(schema, value)
+
+
+def _accepts_number(schema: Schema, value: Any) -> bool:
+    if "multipleOf" in schema and not (value / _number(schema["multipleOf"])).is_integer():
+        return False
+    return bool(
+        value >= _number(schema.get("minimum", value))
+        and value <= _number(schema.get("maximum", value))
+        and value > _number(schema.get("exclusiveMinimum", -math.inf))
+        and value < _number(schema.get("exclusiveMaximum", math.inf))
+    )
+
+
+def _accepts_list(schema: Schema, value: list[Any], root: Schema, depth: int) -> bool:
+    if schema.get("uniqueItems") and any(_same(a, b) for i, a in enumerate(value) for b in value[:i]):
+        return False
+    items = schema.get("items", True)
+    return _within(schema, len(value), "Items") and all(_accepts(items, item, root, depth + 1) for item in value)
+
+
+def _accepts_object(schema: Schema, value: dict[str, Any], root: Schema, depth: int) -> bool:
+    members, others = schema.get("properties", {}), schema.get("additionalProperties", True)
+    return (
+        _within(schema, len(value), "Properties")
+        and all(name in value for name in schema.get("required", ()))
+        and all(_accepts(members.get(name, others), member, root, depth + 1) for name, member in value.items())
+    )
+
+
+def _within(schema: Schema, size: int, what: str) -> bool:
+    return bool(_number(schema.get(f"min{what}", 0)) <= size <= _number(schema.get(f"max{what}", math.inf)))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _number(value: Any) -> Any:
+    if not _is_number(value):
+        raise _UnreadableSchemaError
+    return value
+
+
+def _same(left: Any, right: Any) -> bool:
+    if isinstance(left, list | tuple) and isinstance(right, list | tuple):
+        return len(left) == len(right) and all(map(_same, left, right))
+    if isinstance(left, Mapping) and isinstance(right, Mapping):
+        return left.keys() == right.keys() and all(_same(member, right[key]) for key, member in left.items())
+    return isinstance(left, bool) == isinstance(right, bool) and bool(left == right)
