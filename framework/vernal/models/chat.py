@@ -26,6 +26,9 @@ class ChatModel(TwoFaced, abstract=True):
         Face("stream", "astream", group="answer", stream=True),
     )
 
+    native_structured_output: bool = False
+    """Whether the model takes `output_schema` as an option; else the wanted form is asked for in words."""
+
     @property
     def default_options(self) -> ChatOptions | None:
         """The model's own options, under those of client and request; None where it has none."""

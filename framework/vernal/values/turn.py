@@ -1,9 +1,23 @@
 """What a turn remembers of itself, whatever is trimmed from or added to what is sent."""
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from vernal.values.messages import AssistantMessage, Message, ToolCall
 from vernal.values.usage import EMPTY_USAGE, Usage
+
+
+@dataclass(slots=True, eq=False)
+class AnsweredCall:
+    """A call of the turn that has got its answer: `arguments` are parsed (None where unknown or no object).
+
+    `took_effect` says whether the tool ran, or may have run (a timeout), as against a refusal or a failure.
+    """
+
+    call: ToolCall
+    arguments: Mapping[str, Any] | None
+    took_effect: bool
 
 
 @dataclass(slots=True, eq=False)
@@ -14,24 +28,39 @@ class Turn:
     what is sent without changing what counts.
     """
 
-    answered: list[ToolCall] = field(default_factory=list)
-    calls_per_tool: dict[str, int] = field(default_factory=dict)
+    answered: list[AnsweredCall] = field(default_factory=list)
+    by_tool: dict[str, list[AnsweredCall]] = field(default_factory=dict)
     used_ids: set[str] = field(default_factory=set)
     round_usages: list[Usage] = field(default_factory=list)
     usage: Usage = EMPTY_USAGE
 
-    def record_call(self, call: ToolCall) -> None:
-        """Note that `call` was answered (run or refused)."""
-        self.answered.append(call)
-        self.calls_per_tool[call.name] = self.calls_per_tool.get(call.name, 0) + 1
+    @property
+    def total(self) -> int:
+        """How many calls have been answered in this turn; refused ones count (LIM-17)."""
+        return len(self.answered)
+
+    def count(self, tool_name: str) -> int:
+        """How many calls of one tool have been answered in this turn."""
+        return len(self.by_tool.get(tool_name, ()))
+
+    def record_call(self, call: ToolCall, arguments: Mapping[str, Any] | None) -> AnsweredCall:
+        """Note that `call` is being answered; whether it takes effect is set later."""
+        answered = AnsweredCall(call, arguments, took_effect=False)
+        self.answered.append(answered)
+        self.by_tool.setdefault(call.name, []).append(answered)
+        self.used_ids.add(call.id)
+        return answered
 
     def record_usage(self, usage: Usage) -> None:
         """Note what one more round has cost."""
         self.round_usages.append(usage)
         self.usage = self.usage + usage
 
-    def note_ids(self, messages: tuple[Message, ...]) -> None:
+    def note_ids(self, messages: Iterable[Message]) -> None:
         """Note the call ids in `messages`, so that no later call gets one of them again (R8)."""
-        for message in messages:
-            if isinstance(message, AssistantMessage):
-                self.used_ids.update(call.id for call in message.tool_calls)
+        self.used_ids |= call_ids(messages)
+
+
+def call_ids(messages: Iterable[Message]) -> set[str]:
+    """The ids of all tool calls in `messages`."""
+    return {call.id for message in messages if isinstance(message, AssistantMessage) for call in message.tool_calls}

@@ -1,0 +1,149 @@
+"""The advisor that remembers a conversation as messages."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from vernal.advisors.api import HIGHEST_PRECEDENCE, AdvisorChain, BaseAdvisor, MemoryAdvisor, refuse_other
+from vernal.errors import UsageError
+from vernal.memory.memory import ChatMemory
+from vernal.values.exchange import ChatClientRequest, ChatClientResponse
+from vernal.values.messages import AssistantMessage, Message, SystemMessage, ToolResponseMessage, UserMessage
+from vernal.values.replay import replayable, withhold_cut_off_calls
+
+CONVERSATION_ID = "conversation_id"
+"""The advisor parameter that names the conversation: `.advisors(conversation_id="user-42")`."""
+
+DEFAULT_ORDER = HIGHEST_PRECEDENCE + 200
+
+
+@dataclass(slots=True, eq=False)
+class _Progress:
+    """What a memory advisor knows of the turn in flight: the conversation before it, and the turn's own messages.
+
+    `pending` are outputs with tool calls: remembered when their answers come, so that what is remembered can be
+    replayed at any moment (R1).
+    """
+
+    earlier: tuple[Message, ...]
+    turn: list[Message]
+    pending: list[AssistantMessage] = field(default_factory=list)
+
+
+@dataclass(kw_only=True, eq=False)
+class MessageChatMemoryAdvisor(BaseAdvisor, MemoryAdvisor):
+    """Puts the remembered messages before those of the request, and remembers what is said.
+
+    Outside the tool loop (the default order) it sees one request and one answer; inside (an order greater than the
+    tool advisor's) each round. In both places no message is sent twice, none is lost, and two genuinely equal ones
+    both survive (R4). The conversation is named by the advisor parameter `conversation_id`.
+
+    Raises:
+        UsageError: from a request without a `conversation_id` (MEM-02).
+    """
+
+    chat_memory: ChatMemory
+    memory_order: int = DEFAULT_ORDER
+    _key: str = field(init=False, repr=False, default="")
+
+    def __post_init__(self) -> None:
+        refuse_other("chat_memory", self.chat_memory, ChatMemory)
+        self._key = f"vernal.memory.{id(self)}"
+
+    @property
+    def order(self) -> int:
+        """`memory_order`, unless a subclass says otherwise."""
+        return self.memory_order
+
+    async def before(self, request: ChatClientRequest, chain: AdvisorChain) -> ChatClientRequest:
+        """The request with the remembered messages in front; its new messages are remembered."""
+        conversation_id = _conversation_id(request.context)
+        systems = [m for m in request.prompt.messages if isinstance(m, SystemMessage)]
+        said = [m for m in request.prompt.messages if not isinstance(m, SystemMessage)]
+        progress = request.context.get(self._key)
+        if progress is None:
+            remembered = await self.chat_memory.aget(conversation_id)
+            progress, new = _first_sight(remembered, said)
+            request.context[self._key] = progress
+        else:
+            new = _later_sight(progress, said)
+        if new:
+            pending, progress.pending = progress.pending, []
+            await self.chat_memory.aadd(conversation_id, [*pending, *new])
+        earlier_systems = [m for m in progress.earlier if isinstance(m, SystemMessage) and m not in systems]
+        earlier = [m for m in progress.earlier if not isinstance(m, SystemMessage)]
+        messages = (*systems, *earlier_systems, *replayable((*earlier, *progress.turn)))
+        return request.with_prompt(request.prompt.with_messages(messages))
+
+    async def after(self, response: ChatClientResponse, chain: AdvisorChain) -> ChatClientResponse:
+        """Remembers the outputs of all generations (MEM-10)."""
+        chat_response = response.chat_response
+        if chat_response is None or not chat_response.generations:
+            return response
+        outputs = [generation.output for generation in withhold_cut_off_calls(chat_response).generations]
+        progress = response.context.get(self._key)
+        if progress is not None:
+            progress.turn += outputs
+            if any(output.tool_calls for output in outputs):
+                progress.pending += outputs
+                return response
+        await self.chat_memory.aadd(_conversation_id(response.context), outputs)
+        return response
+
+
+def _conversation_id(context: dict[str, object]) -> str:
+    conversation_id = context.get(CONVERSATION_ID)
+    if conversation_id is None or not str(conversation_id).strip():
+        raise UsageError(
+            f"the conversation_id of a request with chat memory is {conversation_id!r}; name the conversation with "
+            f'.advisors(conversation_id="…")'
+        )
+    return str(conversation_id)
+
+
+def _first_sight(remembered: Sequence[Message], said: list[Message]) -> tuple[_Progress, Sequence[Message]]:
+    """The start of a turn, or a round of a loop driven by hand, which repeats what is remembered of its turn (MEM-05).
+
+    Of the messages that start a turn the last of user or tool is remembered (MEM-04).
+    """
+    known = _overlap(remembered, said)
+    progress = _Progress(tuple(remembered[: len(remembered) - known]), list(said))
+    if known:
+        return progress, said[known:]
+    return progress, [m for m in said if isinstance(m, UserMessage | ToolResponseMessage)][-1:]
+
+
+def _later_sight(progress: _Progress, said: list[Message]) -> Sequence[Message]:
+    """A further round of the turn: the request carries the whole turn, or only what is latest."""
+    answered = [m for m in progress.turn if isinstance(m, AssistantMessage)]
+    whole = bool(answered) and any(m is answered[-1] or m == answered[-1] for m in said)
+    new = _unmatched(progress.turn, said)
+    if whole:
+        progress.turn = list(said)
+    else:
+        progress.turn += new
+    return [m for m in new if isinstance(m, UserMessage | ToolResponseMessage)]
+
+
+def _overlap(remembered: Sequence[Message], said: list[Message]) -> int:
+    """How many of the last remembered messages stand at the start of `said`.
+
+    One equal user message alone is a new turn; a repetition has an answer of the model in it.
+    """
+    for size in range(min(len(remembered), len(said)), 0, -1):
+        if list(remembered[-size:]) == said[:size] and any(isinstance(m, AssistantMessage) for m in said[: size + 1]):
+            return size
+    return 0
+
+
+def _unmatched(known: list[Message], said: list[Message]) -> list[Message]:
+    """The messages of `said` that are not in `known`, matched in order by identity or equality."""
+    new = []
+    position = 0
+    for message in said:
+        for index in range(position, len(known)):
+            if known[index] is message or known[index] == message:
+                position = index + 1
+                break
+        else:
+            new.append(message)
+    return new

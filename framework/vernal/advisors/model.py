@@ -1,0 +1,61 @@
+"""The last advisor of every chain: it asks the model."""
+
+from collections.abc import AsyncIterator
+
+from vernal.advisors.api import LOWEST_PRECEDENCE, CallAdvisor, CallAdvisorChain, StreamAdvisor, StreamAdvisorChain
+from vernal.models.chat import ChatModel
+from vernal.values.exchange import ChatClientRequest, ChatClientResponse
+from vernal.values.prompt import Prompt
+from vernal.values.replay import repair_call_ids, withhold_cut_off_calls
+from vernal.values.responses import ChatResponse
+from vernal.values.turn import call_ids
+
+OUTPUT_FORMAT = "vernal.output_format"
+"""The context entry that says in words what form the answer must have; it goes to the model, not into any memory."""
+
+
+class ChatModelAdvisor(CallAdvisor, StreamAdvisor):
+    """Asks the model, and makes what it answers fit for a history: unique call ids (R8), no cut-off call (R6)."""
+
+    order = LOWEST_PRECEDENCE
+
+    def __init__(self, chat_model: ChatModel) -> None:
+        self.chat_model = chat_model
+
+    async def advise_call(self, request: ChatClientRequest, chain: CallAdvisorChain) -> ChatClientResponse:
+        """The model's whole answer."""
+        prompt = _with_format(request)
+        response = await self.chat_model.acall(prompt)
+        if response is not None and response.has_tool_calls:  # a careless model may give None (CCL-27)
+            response = repair_call_ids(withhold_cut_off_calls(response), _used_ids(prompt))
+        return ChatClientResponse(response, request.context)
+
+    async def advise_stream(
+        self, request: ChatClientRequest, chain: StreamAdvisorChain
+    ) -> AsyncIterator[ChatClientResponse]:
+        """The chunks of the model's answer, as they arrive."""
+        prompt, context = _with_format(request), request.context
+        used: set[str] | None = None
+        chunks: AsyncIterator[ChatResponse] = self.chat_model.astream(prompt)
+        try:
+            async for chunk in chunks:
+                if chunk.has_tool_calls:
+                    used = _used_ids(prompt) if used is None else used
+                    chunk = repair_call_ids(withhold_cut_off_calls(chunk), used)
+                yield ChatClientResponse(chunk, context)
+        finally:
+            close = getattr(chunks, "aclose", None)
+            if close is not None:
+                await close()
+
+
+def _used_ids(prompt: Prompt) -> set[str]:
+    used = call_ids(prompt.messages)
+    return used | prompt.turn.used_ids if prompt.turn is not None else used
+
+
+def _with_format(request: ChatClientRequest) -> Prompt:
+    wanted = request.context.get(OUTPUT_FORMAT)
+    if wanted is None:
+        return request.prompt
+    return request.prompt.augment_user_message(f"{request.prompt.user_message.text}\n\n{wanted}")

@@ -1,0 +1,209 @@
+"""The tool-calling loop: one turn's state and decisions, shared by call and stream."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from vernal.advisors.api import AdvisorChain
+from vernal.advisors.chain import DefaultAroundAdvisorChain
+from vernal.models.aggregator import MessageAggregator
+from vernal.tools.execution import ToolExecutionResult
+from vernal.tools.limits import ToolCallLimitExceeded
+from vernal.values.exchange import ChatClientRequest, ChatClientResponse
+from vernal.values.messages import Message, SystemMessage
+from vernal.values.prompt import Prompt
+from vernal.values.responses import ChatResponse, Generation
+from vernal.values.turn import Turn
+
+if TYPE_CHECKING:
+    from vernal.advisors.tool_calling import ToolCallingAdvisor
+
+
+class ToolLoop:
+    """What one turn of the loop knows: its own record, the conversation, and what is sent next.
+
+    `conversation` is all that was said in the turn: what the manager works on. `request` is what goes to the model
+    next, as hooks and memory make it. Neither overwrites the other; with the history enabled, what hooks make of the
+    messages is the conversation from then on (R23).
+    """
+
+    def __init__(self, advisor: "ToolCallingAdvisor", request: ChatClientRequest) -> None:
+        self._advisor = advisor
+        self.turn = Turn()
+        self._begun = False
+        self._conversation: tuple[Message, ...] = ()
+        self._added: list[Message] = []
+        self.request = request
+
+    def begin(self, request: ChatClientRequest) -> None:
+        """Start with what the initialising hook made of the request."""
+        prompt = request.prompt
+        self.turn.note_ids(prompt.messages)
+        self.request = request.with_prompt(Prompt(prompt.messages, prompt.options, self.turn))
+
+    def sent(self, request: ChatClientRequest) -> ChatClientRequest:
+        """Take note of the request that the hooks have made for this round."""
+        if request.prompt.turn is not self.turn:
+            request = request.with_prompt(Prompt(request.prompt.messages, request.prompt.options, self.turn))
+        messages = request.prompt.messages
+        if self._advisor.conversation_history_enabled or not self._begun:
+            self._conversation = messages
+        if self._begun and not self._advisor.conversation_history_enabled:
+            self._note_additions(messages)
+        self._begun = True
+        return request
+
+    async def decide(
+        self, request: ChatClientRequest, response: ChatClientResponse, chain: AdvisorChain, *, streaming: bool
+    ) -> ChatClientResponse | None:
+        """The response that ends the turn, or None where another round follows: tools have run, `request` is ready."""
+        advisor, chat_response = self._advisor, response.chat_response
+        if chat_response is not None:
+            self.turn.record_usage(chat_response.usage)
+        if not await advisor.is_tool_call_response(chat_response) or chat_response is None:
+            return self._with_total_usage(response)
+        prompt = Prompt(self._conversation, request.prompt.options, self.turn)
+        try:
+            result = await self._execute(prompt, chat_response, chain)
+        except ToolCallLimitExceeded as breach:
+            return self._ended(response, chat_response, (breach.build_generation(),))
+        if result.return_direct:
+            return self._ended(response, chat_response, tuple(result.build_generations()))
+        next_instructions = (
+            advisor.do_get_next_instructions_for_tool_call_stream
+            if streaming
+            else advisor.do_get_next_instructions_for_tool_call
+        )
+        instructions = await next_instructions(request, response, result)
+        self._conversation = result.conversation_history
+        context = request.context
+        if response.context is not context:
+            context = {**context, **response.context}
+        prompt = Prompt(self._with_additions(instructions, result), request.prompt.options, self.turn)
+        self.request = ChatClientRequest(prompt, context)
+        return None
+
+    async def _execute(self, prompt: Prompt, chat_response: ChatResponse, chain: AdvisorChain) -> ToolExecutionResult:
+        manager = self._advisor.tool_calling_manager
+        if isinstance(chain, DefaultAroundAdvisorChain) and not chain.observation_registry.is_noop:
+            with chain.scope(self._advisor):
+                return await manager.aexecute_tool_calls(prompt, chat_response)
+        return await manager.aexecute_tool_calls(prompt, chat_response)
+
+    def _with_total_usage(self, response: ChatClientResponse) -> ChatClientResponse:
+        rounds = self.turn.round_usages
+        if response.chat_response is None or len(rounds) < 2 or self.turn.usage == response.usage:
+            return response
+        return response.with_chat_response(response.chat_response.with_usage(self.turn.usage, tuple(rounds)))
+
+    def _ended(
+        self, response: ChatClientResponse, chat_response: ChatResponse, generations: tuple[Generation, ...]
+    ) -> ChatClientResponse:
+        return self._with_total_usage(response.with_chat_response(chat_response.copy(generations=generations)))
+
+    def _note_additions(self, messages: tuple[Message, ...]) -> None:
+        """With the history disabled only the latest goes out; what a hook has put in holds all the same (R23)."""
+        known = {id(message) for message in (*self.request.prompt.messages, *self._added)}
+        added = [m for m in messages if id(m) not in known and not isinstance(m, SystemMessage)]
+        self._added += added
+        self._conversation = (*self._conversation, *added)
+
+    def _with_additions(self, instructions: "tuple[Message, ...]", result: ToolExecutionResult) -> tuple[Message, ...]:
+        if not self._added or self._advisor.conversation_history_enabled:
+            return instructions
+        present = {id(message) for message in instructions}
+        missing = [message for message in self._added if id(message) not in present]
+        return (*instructions[:-1], *missing, *instructions[-1:])
+
+
+class StreamedRound:
+    """One round of a stream: chunks with content go out as they come, the rest waits for the decision (R21).
+
+    A chunk with a tool call is held back, its text goes out at once; chunks without content are held back too, since
+    until the round has ended nobody knows whether they belong to the answer. Usage of earlier rounds is added to each
+    chunk that carries usage (TCA-47, TCA-48).
+    """
+
+    def __init__(self, turn: Turn) -> None:
+        self._turn = turn
+        self._aggregator = MessageAggregator()
+        self._held: list[ChatClientResponse] = []
+        self.usage_sent = False
+
+    def take(self, chunk: ChatClientResponse) -> "tuple[ChatClientResponse, ...] | list[ChatClientResponse]":
+        """Collect `chunk`; gives what goes out now."""
+        self._aggregator.add(chunk)
+        response = chunk.chat_response
+        if response is None:
+            return (chunk,)
+        calls = response.has_tool_calls
+        if not _has_content(response):
+            self._held.append(chunk)
+            return ()
+        if calls:
+            self._held.append(chunk.with_chat_response(_map_outputs(response, content=False)))
+            chunk = chunk.with_chat_response(_map_outputs(response, content=True))
+        if self._held and not calls:
+            return [*self.release(calls=False), self._with_usage(chunk)]
+        return (self._with_usage(chunk),)
+
+    def release(self, *, calls: bool = True) -> Iterator[ChatClientResponse]:
+        """What was held back; without `calls` those with tool calls stay."""
+        held, self._held = self._held, []
+        for chunk in held:
+            if not calls and chunk.has_tool_calls:
+                self._held.append(chunk)
+            else:
+                yield self._with_usage(chunk)
+
+    def response(self, request: ChatClientRequest) -> ChatClientResponse:
+        """The round as a whole; it shares the request's context unless an advisor has put another in its place."""
+        context, collected = request.context, self._aggregator.context
+        if any(key not in context or context[key] is not value for key, value in collected.items()):
+            context = {**context, **collected}
+        return ChatClientResponse(self._aggregator.collected(), context)
+
+    def last_chunks(
+        self, aggregated: ChatClientResponse, changed: ChatClientResponse, final: ChatClientResponse
+    ) -> Iterator[ChatClientResponse]:
+        """What goes out when the turn has ended with `final`.
+
+        The generations of a direct return or a limit replace the round's tool calls (TCA-39, TCA-44); else what was
+        held back goes out, then what a hook changed of metadata and context, or usage that no chunk has told (TCA-49).
+        """
+        ended = final.chat_response
+        before = changed.chat_response
+        if ended is not None and (before is None or ended.generations is not before.generations):
+            yield final
+            return
+        yield from self.release()
+        if changed is not aggregated or (not self.usage_sent and not final.usage.is_empty):
+            yield ChatClientResponse(ChatResponse((), ended.metadata) if ended is not None else None, final.context)
+
+    def _with_usage(self, chunk: ChatClientResponse) -> ChatClientResponse:
+        response, before = chunk.chat_response, self._turn.usage
+        if response is None or response.metadata.usage.is_empty:
+            return chunk
+        self.usage_sent = True
+        if before.is_empty:
+            return chunk
+        usage = response.metadata.usage
+        return chunk.with_chat_response(response.with_usage(before + usage, (*self._turn.round_usages, usage)))
+
+
+def _has_content(response: ChatResponse) -> bool:
+    for generation in response.generations:
+        output = generation.output
+        if output.text or output.reasoning or output.media:
+            return True
+    return False
+
+
+def _map_outputs(response: ChatResponse, *, content: bool) -> ChatResponse:
+    """The response with only the content, or with only the tool calls, of its generations."""
+    if content:
+        kept = (g.output.copy(tool_calls=()) for g in response.generations)
+        return ChatResponse(tuple(Generation(output) for output in kept))
+    kept = (g.output.copy(text=None, reasoning=None, media=()) for g in response.generations)
+    metadata = (g.metadata for g in response.generations)
+    return response.copy(generations=tuple(map(Generation, kept, metadata)))
+

@@ -1,0 +1,106 @@
+"""The fluent request."""
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Self
+
+from vernal.advisors.api import Advisor
+from vernal.client.assembly import Engine, PreparedRequest
+from vernal.client.state import RequestState
+from vernal.client.templates import TemplateRenderer
+from vernal.client.turns import AsyncCallTurn, AsyncStreamTurn, CallTurn, StreamTurn
+from vernal.values.messages import Media, Message
+from vernal.values.options import ChatOptions
+
+if TYPE_CHECKING:
+    from vernal.client.builder import ChatClientBuilder
+
+
+class ChatClientRequestSpec:
+    """A request in the making. Each method changes it and gives it back; it may be called more than once (CCL-14)."""
+
+    def __init__(self, engine: Engine, state: RequestState) -> None:
+        self._engine, self._state = engine, state
+
+    def system(self, text: str | None = None, /, *, metadata: Mapping[str, Any] | None = None, **params: Any) -> Self:
+        """The system text, with `{name}` filled from `params`; without a text the parameters of the present one."""
+        self._state.system.update(text, params, metadata=metadata)
+        return self
+
+    def user(
+        self,
+        text: str | None = None,
+        /,
+        *,
+        media: Iterable[Media] = (),
+        metadata: Mapping[str, Any] | None = None,
+        **params: Any,
+    ) -> Self:
+        """The user's text, with `{name}` filled from `params`, and media beside it."""
+        self._state.user.update(text, params, tuple(media), metadata)
+        return self
+
+    def messages(self, *messages: Message | Iterable[Message]) -> Self:
+        """Further messages, between the system text and the user's text."""
+        for item in messages:
+            given = (item,) if isinstance(item, Message) else tuple(item)
+            for message in given:
+                if not isinstance(message, Message):
+                    raise TypeError(f"among the messages is {message!r}; Message objects are wanted")
+            self._state.messages += given
+        return self
+
+    def options(self, options: ChatOptions, /) -> Self:
+        """Options for this request, over those of the client and the model, field by field (R26)."""
+        self._state.add_options(options)
+        return self
+
+    def tools(self, *tools: object) -> Self:
+        """Tools beside those of the client: objects with `@tool` methods, functions, callbacks, providers, lists."""
+        self._state.add_tools(tools)
+        return self
+
+    def tool_context(self, entries: Mapping[str, Any] | None = None, /, **more: Any) -> Self:
+        """Data for tools that the model never sees, over what is set already."""
+        self._state.add_tool_context({**(entries or {}), **more})
+        return self
+
+    def advisors(self, *advisors: Advisor, **params: Any) -> Self:
+        """Advisors beside those of the client, and parameters for advisors, such as `conversation_id="user-42"`."""
+        self._state.add_advisors(advisors, params)
+        return self
+
+    def template_renderer(self, renderer: TemplateRenderer) -> Self:
+        """How texts are filled with their parameters."""
+        if not callable(renderer):
+            raise TypeError(f"template_renderer is {renderer!r}; a callable (text, parameters) -> text is wanted")
+        self._state.renderer = renderer
+        return self
+
+    def mutate(self) -> "ChatClientBuilder":
+        """A builder of a client whose defaults are this request (CCL-11)."""
+        from vernal.client.builder import ChatClientBuilder
+
+        return ChatClientBuilder(self._engine.chat_model)._take(self._engine, self._state)
+
+    def call(self) -> CallTurn:
+        """The blocking turn: `.call().content()`.
+
+        Raises:
+            ConfigurationError, ValueError: the request cannot run as it stands.
+        """
+        return CallTurn(self._prepared())
+
+    def acall(self) -> AsyncCallTurn:
+        """The asynchronous turn: `await ….acall().content()`."""
+        return AsyncCallTurn(self._prepared())
+
+    def stream(self) -> StreamTurn:
+        """The blocking streamed turn: `for text in ….stream().content()`."""
+        return StreamTurn(self._prepared())
+
+    def astream(self) -> AsyncStreamTurn:
+        """The asynchronous streamed turn: `async for text in ….astream().content()`."""
+        return AsyncStreamTurn(self._prepared())
+
+    def _prepared(self) -> PreparedRequest:
+        return PreparedRequest.of(self._engine, self._state)

@@ -1,0 +1,177 @@
+"""A turn of a chat client: run once by its first terminal, read by the later ones."""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator
+from contextlib import aclosing
+from typing import Any, TypeVar
+
+from vernal.client.assembly import PreparedRequest
+from vernal.client.structured import StructuredOutput
+from vernal.errors import UsageError
+from vernal.runtime.portal import run_blocking
+from vernal.runtime.streams import AsyncStream, Stream
+from vernal.values.exchange import ChatClientResponse
+from vernal.values.responses import ChatResponse
+
+T = TypeVar("T")
+
+
+class CallTurn:
+    """A blocking turn. The first of its terminals runs it, later ones read the same response."""
+
+    def __init__(self, prepared: PreparedRequest, response: ChatClientResponse | None = None) -> None:
+        self._prepared = prepared
+        self._response = response
+
+    def content(self) -> str | None:
+        """The text of the answer, None where there is none."""
+        return self.chat_client_response().text
+
+    def chat_response(self) -> ChatResponse | None:
+        """The response of the model, with usage, finish reason and all generations."""
+        return self.chat_client_response().chat_response
+
+    def chat_client_response(self) -> ChatClientResponse:
+        """The response with the context of the turn."""
+        if self._response is None:
+            self._response = run_blocking(run, self._prepared)
+        return self._response
+
+    def entity(self, kind: type[T]) -> T:
+        """The answer as an object of type `kind`: a pydantic model, dataclass, TypedDict, list, union or scalar.
+
+        Raises:
+            UsageError: another terminal has run the turn already; the wanted type is part of the request.
+            StructuredOutputError: the answer is no such object.
+        """
+        output = StructuredOutput(kind)
+        _refuse_late(self._response, output)
+        self._response = run_blocking(run, self._prepared, output)
+        return output.convert(self._response.text)
+
+
+class AsyncCallTurn:
+    """An asynchronous turn: `await turn.content()`, or `await turn` for the finished turn."""
+
+    def __init__(self, prepared: PreparedRequest) -> None:
+        self._prepared = prepared
+        self._response: ChatClientResponse | None = None
+
+    def __await__(self) -> Generator[Any, None, CallTurn]:
+        return self._finished().__await__()
+
+    async def content(self) -> str | None:
+        """The text of the answer, None where there is none."""
+        return (await self.chat_client_response()).text
+
+    async def chat_response(self) -> ChatResponse | None:
+        """The response of the model, with usage, finish reason and all generations."""
+        return (await self.chat_client_response()).chat_response
+
+    async def chat_client_response(self) -> ChatClientResponse:
+        """The response with the context of the turn."""
+        if self._response is None:
+            self._response = await run(self._prepared)
+        return self._response
+
+    async def entity(self, kind: type[T]) -> T:
+        """The answer as an object of type `kind`: a pydantic model, dataclass, TypedDict, list, union or scalar.
+
+        Raises:
+            UsageError: another terminal has run the turn already; the wanted type is part of the request.
+            StructuredOutputError: the answer is no such object.
+        """
+        output = StructuredOutput(kind)
+        _refuse_late(self._response, output)
+        self._response = await run(self._prepared, output)
+        return output.convert(self._response.text)
+
+    async def _finished(self) -> CallTurn:
+        return CallTurn(self._prepared, await self.chat_client_response())
+
+
+class _Streaming:
+    """What both faces of a streamed turn share: one terminal opens the stream."""
+
+    def __init__(self, prepared: PreparedRequest) -> None:
+        self._prepared = prepared
+        self._opened = False
+
+    def _source(self, pick: Callable[[PreparedRequest], AsyncIterator[T]]) -> Callable[[], AsyncIterator[T]]:
+        if self._opened:
+            raise UsageError("this streamed turn has been opened already; make a new one with .stream() or .astream()")
+        self._opened = True
+        return lambda: pick(self._prepared)
+
+
+class StreamTurn(_Streaming):
+    """A blocking streamed turn; one of its terminals gives the stream."""
+
+    def content(self) -> Stream[str]:
+        """The texts of the answer as they arrive."""
+        return Stream(self._source(_texts))
+
+    def chat_response(self) -> Stream[ChatResponse]:
+        """The chunks of the model's response as they arrive."""
+        return Stream(self._source(_responses))
+
+    def chat_client_response(self) -> Stream[ChatClientResponse]:
+        """The chunks with the context of the turn."""
+        return Stream(self._source(stream))
+
+
+class AsyncStreamTurn(_Streaming):
+    """An asynchronous streamed turn; one of its terminals gives the stream."""
+
+    def content(self) -> AsyncStream[str]:
+        """The texts of the answer as they arrive."""
+        return AsyncStream(self._source(_texts))
+
+    def chat_response(self) -> AsyncStream[ChatResponse]:
+        """The chunks of the model's response as they arrive."""
+        return AsyncStream(self._source(_responses))
+
+    def chat_client_response(self) -> AsyncStream[ChatClientResponse]:
+        """The chunks with the context of the turn."""
+        return AsyncStream(self._source(stream))
+
+
+async def run(prepared: PreparedRequest, output: "StructuredOutput[Any] | None" = None) -> ChatClientResponse:
+    """Run a prepared request to its end."""
+    request = await prepared.request(output.context() if output is not None else {})
+    if output is not None and prepared.engine.chat_model.native_structured_output:
+        request = output.natively(request)
+    return await prepared.chain().next_call(request)
+
+
+async def stream(prepared: PreparedRequest) -> AsyncGenerator[ChatClientResponse, None]:
+    """Run a prepared request as a stream; when it ends, for whatever reason, everything it opened is closed."""
+    request = await prepared.request({})
+    chain = prepared.chain()
+    try:
+        async for chunk in chain.next_stream(request):
+            yield chunk
+    finally:
+        await chain.aclose()
+
+
+async def _responses(prepared: PreparedRequest) -> AsyncIterator[ChatResponse]:
+    async with aclosing(stream(prepared)) as chunks:
+        async for chunk in chunks:
+            if chunk.chat_response is not None:
+                yield chunk.chat_response
+
+
+async def _texts(prepared: PreparedRequest) -> AsyncIterator[str]:
+    async with aclosing(stream(prepared)) as chunks:
+        async for chunk in chunks:
+            text = chunk.text
+            if text:
+                yield text
+
+
+def _refuse_late(response: ChatClientResponse | None, output: "StructuredOutput[Any]") -> None:
+    if response is not None:
+        raise UsageError(
+            f"entity({output.name}) was asked for after the turn had run; it changes the request, so it must be the "
+            f"first terminal of the turn"
+        )

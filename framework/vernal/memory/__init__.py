@@ -1,0 +1,1 @@
+"""Chat memory: what a conversation remembers, and where it is stored."""

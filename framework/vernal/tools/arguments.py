@@ -1,0 +1,62 @@
+"""The arguments of a tool call as models write them: parsed, and stored so that the history stays replayable."""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from vernal.values.messages import ToolCall
+
+RAW_ARGUMENTS = "rawArguments"
+"""Metadata of a tool call that holds the text of arguments which could not be parsed (R1)."""
+
+_FENCED = re.compile(r"\s*```\w*\s*(.*?)\s*```\s*", re.DOTALL)
+
+
+def parse_arguments(text: str | None) -> Mapping[str, Any] | None:
+    """The object that `text` means, None where it means none.
+
+    Accepted beside the JSON text of an object: blank text and `null` (no arguments), an object in a fenced block, an
+    object encoded twice (R5).
+    """
+    if text is None or not text.strip():
+        return {}
+    value = _loads(text)
+    if value is _NO_JSON and (fenced := _FENCED.fullmatch(text)) is not None:
+        value = _loads(fenced[1])
+    if isinstance(value, str):
+        value = _loads(value)
+    if value is None:
+        return {}
+    return value if isinstance(value, dict) else None
+
+
+def normalise(call: ToolCall) -> tuple[ToolCall, Mapping[str, Any] | None]:
+    """The call as it goes into the history, and its parsed arguments (None where they cannot be parsed).
+
+    Arguments that are the JSON text of an object stay as they are, to the byte (TCM-26); other accepted forms become
+    such a text; unparsable ones become `{}`, with the raw text in the call's metadata (R1).
+    """
+    value = _loads(call.arguments) if call.arguments else _NO_JSON
+    if isinstance(value, dict):
+        return call, value
+    arguments = parse_arguments(call.arguments)
+    if arguments is None:
+        metadata = {**call.metadata, RAW_ARGUMENTS: call.arguments}
+        return ToolCall(call.id, call.name, "{}", call.type, metadata), None
+    text = json.dumps(arguments, ensure_ascii=False)
+    return ToolCall(call.id, call.name, text, call.type, call.metadata), arguments
+
+
+_NO_JSON = object()
+
+
+def _loads(text: str) -> Any:
+    try:
+        return json.loads(text, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError):
+        return _NO_JSON
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON")

@@ -1,0 +1,225 @@
+"""One round of tool calls: planned, run, answered. The stages of `DefaultToolCallingManager`."""
+
+import asyncio
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from vernal.observation import Observation, observed
+from vernal.tools.arguments import normalise
+from vernal.tools.callback import ToolCallback
+from vernal.tools.context import NO_CONTEXT, ToolContext
+from vernal.tools.definition import ToolEffects
+from vernal.tools.exceptions import ToolExecutionException
+from vernal.tools.execution import ToolExecutionResult
+from vernal.tools.limits import LimitBreach, OnLimitExceeded, ToolCallLimitExceeded
+from vernal.tools.observation import tool_observation
+from vernal.tools.result import ToolResult
+from vernal.tools.turns import turn_of
+from vernal.values.messages import ToolCall, ToolResponse, ToolResponseMessage
+from vernal.values.options import ToolCallingChatOptions
+from vernal.values.prompt import Prompt
+from vernal.values.replay import repair_call_ids
+from vernal.values.responses import CUT_OFF, ChatResponse, Generation
+from vernal.values.turn import AnsweredCall, Turn, call_ids
+
+if TYPE_CHECKING:
+    from vernal.tools.manager import DefaultToolCallingManager
+
+CUT_OFF_TEXT = "This tool call was not executed, because the answer was cut off before it was complete."
+NOT_RUN_TEXT = "This tool call was not executed, because the tool call limit of this turn is exceeded."
+REPEATED_TEXT = (
+    "This tool call was not executed: the same tool was called with the same arguments before in this turn. "
+    "Use the result that you have, change the arguments, or answer the user."
+)
+
+
+@dataclass(slots=True, eq=False)
+class _Planned:
+    """A call of the round: run by `callback`, or answered with `refusal`."""
+
+    call: ToolCall
+    tool_input: str
+    record: AnsweredCall
+    callback: ToolCallback | None = None
+    refusal: str = ""
+    response: ToolResponse | None = None
+    raised: Exception | None = None
+
+
+class ToolRound:
+    """Executes the tool calls of one generation."""
+
+    def __init__(self, manager: "DefaultToolCallingManager", prompt: Prompt, generation: Generation) -> None:
+        self._manager, self._prompt = manager, prompt
+        self._turn: Turn = prompt.turn if prompt.turn is not None else turn_of(prompt)
+        used = self._turn.used_ids | call_ids(prompt.messages)
+        self._generation = repair_call_ids(ChatResponse((generation,)), used).generations[0]
+        options = prompt.options if isinstance(prompt.options, ToolCallingChatOptions) else ToolCallingChatOptions()
+        self._offered: dict[str, ToolCallback] = {}
+        for callback in options.tool_callbacks or ():
+            self._offered.setdefault(callback.definition.name, callback)
+        self._context = ToolContext(options.tool_context) if options.tool_context else NO_CONTEXT
+        self._breach: LimitBreach | None = None
+        self._refused_id = ""
+
+    async def run(self) -> ToolExecutionResult:
+        """Plan, run and answer the calls."""
+        planned = [self._plan(call) for call in self._generation.output.tool_calls]
+        await self._run_all([call for call in planned if call.callback is not None])
+        result = self._result(planned)
+        for call in planned:
+            if call.raised is not None:
+                _carry(call.raised, result)
+                raise call.raised
+        if self._breach is not None:
+            raise ToolCallLimitExceeded(self._breach, result, self._refused_id)
+        return result
+
+    def _plan(self, call: ToolCall) -> _Planned:
+        stored, arguments = normalise(call)
+        raw = stored.arguments if arguments is not None else call.arguments
+        limits, turn = self._manager.limits, self._turn
+        breach = limits.breach(call.name, turn)
+        callback = self._callback(call.name) if breach is None else None
+        repeated = callback is not None and arguments is not None and self._is_repeated(callback, call, arguments)
+        planned = _Planned(stored, raw, turn.record_call(stored, arguments))
+        if self._generation.finish_reason in CUT_OFF:
+            planned.refusal = CUT_OFF_TEXT
+        elif self._breach is not None:
+            planned.refusal = breach.text_for_model if breach is not None else NOT_RUN_TEXT
+        elif breach is not None:
+            planned.refusal = breach.text_for_model
+            if limits.on_limit_exceeded is OnLimitExceeded.THROW:
+                self._breach, self._refused_id = breach, stored.id
+        elif callback is None:
+            planned.refusal = _unknown_tool(call.name, self._offered)
+        elif repeated:
+            planned.refusal = REPEATED_TEXT
+        else:
+            planned.callback = callback
+        return planned
+
+    def _callback(self, name: str) -> ToolCallback | None:
+        callback = self._offered.get(name)
+        if callback is None and self._manager.resolution_fallback_enabled and name.strip():
+            callback = self._manager.tool_callback_resolver.resolve(name)
+        return callback
+
+    def _is_repeated(self, callback: ToolCallback, call: ToolCall, arguments: Mapping[str, Any]) -> bool:
+        metadata, limit = callback.metadata, self._manager.limits.max_identical_calls
+        if metadata.polling or limit is None:
+            return False
+        earlier = self._turn.by_tool.get(call.name)
+        if not earlier:
+            return False
+        if metadata.effects in (ToolEffects.WRITE, ToolEffects.DESTRUCTIVE) and not metadata.idempotent:
+            return any(record.arguments == arguments and record.took_effect for record in earlier)
+        tail = self._turn.answered[-limit:]
+        return len(tail) == limit and all(r.call.name == call.name and r.arguments == arguments for r in tail)
+
+    async def _run_all(self, planned: list[_Planned]) -> None:
+        """Run the calls together, bounded; one that is exclusive runs alone, in its place (R16)."""
+        group: list[_Planned] = []
+        for call in planned:
+            if call.callback is not None and call.callback.metadata.exclusive:
+                await self._run_group(group)
+                await self._run_group([call])
+                group = []
+            else:
+                group.append(call)
+        await self._run_group(group)
+
+    async def _run_group(self, group: list[_Planned]) -> None:
+        if not group:
+            return
+        bound = asyncio.Semaphore(self._manager.max_parallel_calls)
+        tasks = [asyncio.create_task(self._run_bounded(call, bound)) for call in group]
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+            for task in tasks:
+                if task.done():
+                    task.result()
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _run_bounded(self, planned: _Planned, bound: asyncio.Semaphore) -> None:
+        async with bound:
+            await self._run_one(planned)
+
+    async def _run_one(self, planned: _Planned) -> None:
+        callback, call = planned.callback, planned.call
+        assert callback is not None
+        registry = self._manager.observation_registry
+        planned.record.took_effect = True
+        with observed(registry, lambda: tool_observation(callback, call, self._context)) as observation:
+            planned.response = await self._respond(planned, callback)
+            _note_result(observation, planned)
+
+    async def _respond(self, planned: _Planned, callback: ToolCallback) -> ToolResponse:
+        call = planned.call
+        timeout = callback.metadata.timeout or self._manager.tool_timeout
+        try:
+            async with asyncio.timeout(timeout) as clock:
+                result = await callback.acall(planned.tool_input, self._context)
+        except TimeoutError as error:
+            if clock.expired():
+                text = f"The tool did not finish within {timeout:g} seconds; whether it took effect is unknown."
+                return ToolResponse(call.id, call.name, text, is_error=True)
+            return await self._failed(planned, callback, error)
+        except Exception as error:  # noqa: BLE001  # any failure of a tool is the exception processor's to judge
+            return await self._failed(planned, callback, error)
+        if isinstance(result, ToolResult):
+            return ToolResponse(call.id, call.name, str(result), result.is_error, result.media)
+        return ToolResponse(call.id, call.name, result)
+
+    async def _failed(self, planned: _Planned, callback: ToolCallback, error: Exception) -> ToolResponse:
+        planned.record.took_effect = False
+        wrapped = error
+        if not isinstance(wrapped, ToolExecutionException):
+            wrapped = ToolExecutionException(callback.definition, error)
+        try:
+            text: Any = self._manager.tool_execution_exception_processor.process(wrapped)
+            if inspect.isawaitable(text):
+                text = await text
+        except Exception as raised:  # noqa: BLE001  # raised once the siblings have ended, with what they did (R12)
+            planned.raised = raised
+            text = str(raised)
+        call = planned.call
+        return ToolResponse(call.id, call.name, text or f"The tool {call.name} failed.", is_error=True)
+
+    def _result(self, planned: list[_Planned]) -> ToolExecutionResult:
+        responses = []
+        direct = True
+        for call in planned:
+            response = call.response
+            if response is None:
+                response = ToolResponse(call.call.id, call.call.name, call.refusal, is_error=True)
+            direct = direct and call.callback is not None and not response.is_error
+            direct = direct and call.callback is not None and call.callback.metadata.return_direct
+            responses.append(response)
+        message = self._generation.output.copy(tool_calls=tuple(call.call for call in planned))
+        history = (*self._prompt.messages, message, ToolResponseMessage(responses))
+        return ToolExecutionResult(history, direct)
+
+
+def _unknown_tool(name: str, offered: Mapping[str, ToolCallback]) -> str:
+    if not offered:
+        return f"There is no tool {name!r}; no tools are available. Answer without tools."
+    return f"There is no tool {name!r}. Available tools: {', '.join(offered)}."
+
+
+def _note_result(observation: Observation | None, planned: _Planned) -> None:
+    if observation is not None:
+        observation.result = planned.response
+        observation.error = planned.raised
+
+
+def _carry(error: Exception, result: ToolExecutionResult) -> None:
+    try:
+        error.partial_result = result  # type: ignore[attr-defined]  # documented at DefaultToolCallingManager (R12)
+    except AttributeError:
+        error.add_note("What had run before is lost: this exception type takes no attributes.")
