@@ -58,7 +58,7 @@ class Application:
             _check_source(source)
         for each in auto_configurations or ():
             _check_auto_configuration(each)
-        self._sources = sources
+        self._sources = tuple(dict.fromkeys(sources))
         self._settings = settings
         self._auto_configurations = auto_configurations
         self._plugins = plugins

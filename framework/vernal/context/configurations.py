@@ -138,6 +138,7 @@ class BeanMethod:
             order=self.mark.order,
             primary=self.primary,
             lazy=self.mark.lazy,
+            timeout=self.mark.timeout,
             points=points_of(function, self.hints, self.origin.source, bound=self.of_instance),
             function=context_manager(function) if self.construction.is_resource else function,
             owner=self.source.definition if self.of_instance else None,

@@ -115,8 +115,9 @@ class BeanDefinition:
 
     `type` is the declared type, by which it is found. `order` sorts it within `list[T]` (lower first; None: what the
     object's own `order` says, else last). `lazy` is None for the default: singletons are built on first use, resources
-    start with the context. One of `function` (with the `owner` that it is a method of), `provider` (of a user's
-    container, used as it is) and `value` brings the object about.
+    start with the context. `timeout` bounds the start and the end of an asynchronous bean, in seconds each. One of
+    `function` (with the `owner` that it is a method of), `provider` (of a user's container, used as it is) and `value`
+    brings the object about.
     """
 
     name: str
@@ -127,6 +128,7 @@ class BeanDefinition:
     order: int | None = None
     primary: bool = False
     lazy: bool | None = None
+    timeout: float | None = None
     points: tuple[InjectionPoint, ...] = ()
     function: Callable[..., Any] | None = None
     owner: "BeanDefinition | None" = None

@@ -62,12 +62,13 @@ class KeptResource:
     """An asynchronous context manager that is entered and left in one task.
 
     Libraries on anyio demand that: a task group or cancel scope held by a resource must end in the task that began it,
-    and must not lie around the work of anybody else.
+    and must not lie around the work of anybody else. `timeout` bounds the entering and the leaving, in seconds each.
     """
 
-    def __init__(self, manager: AbstractAsyncContextManager[Any], name: str) -> None:
+    def __init__(self, manager: AbstractAsyncContextManager[Any], name: str, *, timeout: float | None = None) -> None:
         self._manager = manager
         self._name = name
+        self._timeout = timeout
         self._task: asyncio.Task[None] | None = None
         self._closing = asyncio.Event()
 
@@ -76,10 +77,10 @@ class KeptResource:
         ready: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._task = asyncio.create_task(self._keep(ready), name=f"vernal bean {self._name}")
         try:
-            await asyncio.wait({ready, self._task}, return_when=asyncio.FIRST_COMPLETED)
-        except asyncio.CancelledError:
-            self._task.cancel()
-            await asyncio.wait({self._task})
+            async with asyncio.timeout(self._timeout):
+                await asyncio.wait({ready, self._task}, return_when=asyncio.FIRST_COMPLETED)
+        except (asyncio.CancelledError, TimeoutError):
+            await self._abandon()
             raise
         if not ready.done():
             await self._task  # raises what kept it from being entered
@@ -89,7 +90,18 @@ class KeptResource:
         """Leave it; raises what its end raises, or what ended it before."""
         self._closing.set()
         if self._task is not None:
-            await self._task
+            try:
+                async with asyncio.timeout(self._timeout):
+                    await asyncio.shield(self._task)
+            except TimeoutError:
+                await self._abandon()
+                raise
+
+    async def _abandon(self) -> None:
+        """Cancel the task, and wait until it has ended."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait({self._task})
 
     async def _keep(self, ready: "asyncio.Future[Any]") -> None:
         async with self._manager as value:

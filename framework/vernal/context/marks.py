@@ -30,6 +30,7 @@ class BeanMark:
     order: int | None
     primary: bool
     lazy: bool | None
+    timeout: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +67,7 @@ def bean(
     order: int | None = None,
     primary: bool = False,
     lazy: bool | None = None,
+    timeout: float | None = None,
 ) -> Callable[[F], F]: ...
 def bean(
     function: F | None = None,
@@ -76,6 +78,7 @@ def bean(
     order: int | None = None,
     primary: bool = False,
     lazy: bool | None = None,
+    timeout: float | None = None,
 ) -> F | Callable[[F], F]:
     """Declare that a method of a configuration class makes a bean; its return annotation is the bean's type.
 
@@ -88,11 +91,16 @@ def bean(
         order: Place within `list[T]`, lower first; by default what the object's `order` says, else last.
         primary: Preferred where several beans fit one parameter.
         lazy: False builds a singleton when the context starts; True leaves a synchronous resource to its first use.
+        timeout: Seconds that an asynchronous bean may take to start, and again to close; by default no limit.
 
     Raises:
-        ValueError: an unknown scope.
+        ValueError: an unknown scope, or a timeout that is not above 0.
     """
-    mark = BeanMark(name=name, scope=Scope(scope), order=order, primary=primary, lazy=lazy)
+    if timeout is not None and timeout <= 0:
+        raise ValueError(f"@bean(timeout={timeout!r}): a number of seconds above 0 is wanted, or None for no limit")
+    mark = BeanMark(
+        name=name, scope=Scope(scope), order=order, primary=primary, lazy=lazy, timeout=timeout
+    )
 
     def decorate(target: F) -> F:
         set_mark(target, BEAN, mark)

@@ -58,9 +58,13 @@ def points_of(
     Raises:
         AnnotationError: a parameter has no annotation and no default, or one that the context cannot fill.
     """
-    parameters = list(inspect.signature(function).parameters.values())[1 if bound else 0 :]
+    parameters = list(inspect.signature(function).parameters.values())
+    if bound and not parameters:
+        raise AnnotationError(
+            source, "The method", "it does not take 'self'", action="Add self, or make it a @staticmethod."
+        )
     points = []
-    for parameter in parameters:
+    for parameter in parameters[1 if bound else 0 :]:
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             continue
         has_default = parameter.default is not parameter.empty

@@ -1,5 +1,6 @@
 """Starting beans with the context, and what that changes in a user's container, undone at the end."""
 
+import asyncio
 import inspect
 from typing import TYPE_CHECKING, Any
 
@@ -49,9 +50,14 @@ class Starter:
         given, named = CallableProvider(lambda *args, **kwargs: (args, kwargs), *args, **kwargs)()
         function: Any = definition.function
         if definition.construction is Construction.COROUTINE:
-            made = yield lambda: function(*given, **named)
+
+            async def build() -> Any:
+                async with asyncio.timeout(definition.timeout):
+                    return await function(*given, **named)
+
+            made = yield build
         else:
-            resource = KeptResource(function(*given, **named), definition.name)
+            resource = KeptResource(function(*given, **named), definition.name, timeout=definition.timeout)
             made = yield resource.open
             self._lifecycle.add(Opened(definition, aclose=resource.close))
         provider.override(Object(checked(definition, made)))

@@ -6,6 +6,7 @@ from functools import singledispatch
 from vernal.context.definitions import BeanDefinition, InjectionPoint, Wish
 from vernal.context.failures import errors
 from vernal.context.failures.report import FailureReport
+from vernal.context.plugins.plugin import PluginError
 from vernal.context.settings.errors import SettingsError
 from vernal.context.types import type_name
 
@@ -159,6 +160,16 @@ def _(error: SettingsError) -> FailureReport:
         summary="A setting is wrong." if len(error.problems) == 1 else f"{len(error.problems)} settings are wrong.",
         details=tuple(str(problem) for problem in error.problems),
         action=next((f"{problem.action}." for problem in error.problems if problem.action), ""),
+    )
+
+
+@analyze.register
+def _(error: PluginError) -> FailureReport:
+    return FailureReport(
+        kind="broken-plugin",
+        summary=f"The {error.plugin} cannot be used: {error.reason}.",
+        action=f"Mend or remove it, set VERNAL_PLUGINS__DISABLED={error.plugin.name}, or go on without it with "
+        "VERNAL_PLUGINS__STRICT=false.",
     )
 
 

@@ -191,5 +191,7 @@ class BeanCloseError(ContextError):
 
 def describe_exception(error: BaseException) -> str:
     """An exception in one line: its class and its text."""
+    if isinstance(error, TimeoutError) and not error.args:
+        return "TimeoutError: its time was up"
     text: Any = str(error)
     return f"{type(error).__qualname__}: {text}" if text else type(error).__qualname__
