@@ -2,9 +2,12 @@
 
 import logging
 from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from vernal.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from vernal.context.settings import Settings
 
 _log = logging.getLogger("vernal.plugins")
 
@@ -55,7 +58,7 @@ class Plugin:
         return self._ask("vernal_auto_configurations", of_classes=True)
 
     @property
-    def settings(self) -> tuple[type, ...]:
+    def settings(self) -> "tuple[type[Settings], ...]":
         """The settings classes that it reads."""
         return self._ask("vernal_settings", of_classes=True)
 

@@ -34,7 +34,7 @@ class Environment:
     def __init__(self, sources: Sequence[Source], *, profiles: tuple[str, ...] = ()) -> None:
         self.sources = tuple(sources)
         self.profiles = profiles
-        self._bound: dict[type[Settings], Settings] = {}
+        self._bound: dict[type[Settings], Settings | None] = {}
         self._warned: set[str] = set()
 
     @classmethod
@@ -98,17 +98,23 @@ class Environment:
         Raises:
             SettingsError: A value is missing or wrong; each problem names key, value (masked if secret) and origin.
         """
-        bound = self._bound.get(settings_class)
+        bound = self._bound.setdefault(settings_class, None)
         if bound is None:
             from vernal.context.settings.binding import bind
 
-            bound = self._bound.setdefault(settings_class, bind(self, settings_class))
+            bound = bind(self, settings_class)
+            self._bound[settings_class] = bound
         return bound  # type: ignore[return-value]  # the dictionary maps each class to an object of it
+
+    @property
+    def settings_classes(self) -> "tuple[type[Settings], ...]":
+        """Every class that was asked for, also where its settings turned out wrong."""
+        return tuple(self._bound)
 
     def check_unknown(
         self, known: Iterable[type["Settings"]], *, disabled_plugins: Iterable[str] = ()
     ) -> tuple["UnknownSetting", ...]:
-        """The keys that no settings class knows, each with the nearest name; warned of once.
+        """The keys that no settings class knows (given here or asked for before), with near names; warned of once.
 
         `disabled_plugins` are names of plugins that are installed and not loaded: keys that look like theirs say so.
 
@@ -117,7 +123,7 @@ class Environment:
         """
         from vernal.context.settings.unknown import report_unknown
 
-        return report_unknown(self, tuple(known), tuple(disabled_plugins), self._warned)
+        return report_unknown(self, (*known, *self.settings_classes), tuple(disabled_plugins), self._warned)
 
 
 def _profiles(setting: SettingValue | None) -> tuple[str, ...]:

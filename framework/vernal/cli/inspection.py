@@ -1,0 +1,83 @@
+"""Looking into an application without starting it: everything decided and checked, nothing built."""
+
+import importlib
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from vernal.context.application import Application
+from vernal.context.failures import FailureReport, analyze
+from vernal.errors import UsageError
+
+if TYPE_CHECKING:
+    from vernal.context.application_context import ApplicationContext
+    from vernal.context.settings import Settings
+
+
+@dataclass(kw_only=True, eq=False)
+class Inspection:
+    """What became of an application: `context` where its beans fit together, else `failure`."""
+
+    application: Application
+    context: "ApplicationContext | None" = None
+    failure: FailureReport | None = None
+
+    @property
+    def settings_classes(self) -> "tuple[type[Settings], ...]":
+        """The settings classes that are known: the framework's, those of plugins, and those that beans take."""
+        from vernal.context.own_settings import AutoConfigureSettings
+        from vernal.context.settings import PluginsSettings, RootSettings
+
+        plugins, environment = self.application.loaded_plugins, self.application.environment
+        contributed = plugins.settings if plugins is not None else ()
+        asked = environment.settings_classes if environment is not None else ()
+        return tuple(dict.fromkeys((RootSettings, PluginsSettings, AutoConfigureSettings, *contributed, *asked)))
+
+
+def inspect_application(place: str | None) -> Inspection:
+    """Decide the application at `module:attribute`, or one without sources of its own; a failure is a value.
+
+    Raises:
+        UsageError: There is nothing at that place that could be an application.
+    """
+    application = Application() if place is None else find_application(place)
+    inspection = Inspection(application=application)
+    try:
+        inspection.context = application._linked()  # deciding without starting: no server is asked, no file opened
+    except Exception as error:  # noqa: BLE001 - whatever keeps the application from starting is what is looked for
+        inspection.failure = analyze(error)
+    return inspection
+
+
+def find_application(place: str) -> Application:
+    """The application at `module:attribute`: an `Application`, a source of beans, or a list of sources.
+
+    Modules are looked for in the working directory too.
+
+    Raises:
+        UsageError: There is no such module or attribute, or it is something else.
+    """
+    module_name, _, attribute = place.partition(":")
+    if not module_name or not attribute:
+        raise UsageError(f"--app {place!r}: wanted module:attribute, such as 'app:application' or 'app:Beans'")
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        found: Any = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        if not f"{module_name}.".startswith(f"{error.name}."):
+            raise
+        raise UsageError(f"--app {place!r}: there is no module {error.name!r} here or installed") from error
+    for name in attribute.split("."):
+        if not hasattr(found, name):
+            raise UsageError(f"--app {place!r}: {module_name} has no {attribute!r}")
+        found = getattr(found, name)
+    if isinstance(found, Application):
+        return found
+    sources = tuple(found) if isinstance(found, (list, tuple)) else (found,)
+    try:
+        return Application(*sources)
+    except TypeError as error:
+        raise UsageError(f"--app {place!r}: {error}") from error

@@ -1,0 +1,100 @@
+"""The views as text for people; rich draws them."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from vernal.context.failures import FailureReport, render
+
+_WIDTH = 160  # where the output is no terminal
+
+
+def console(*, stderr: bool = False) -> Console:
+    """A console as wide as the terminal, or wide enough for a table where there is none."""
+    made = Console(stderr=stderr, highlight=False)
+    if not made.is_terminal:
+        made.width = _WIDTH
+    return made
+
+
+def show_settings(view: Mapping[str, Any]) -> None:
+    """A table of the settings, then the keys that nothing reads."""
+    rows = [
+        (
+            _two(row["key"], row["variable"]),
+            _two(_or_none(row["value"]), row["problem"] or row["origin"], "red" if row["problem"] else "dim"),
+            _two(row["type"], "default " + _or_none(row["default"])),
+            row["description"] or "",
+        )
+        for row in view["settings"]
+    ]
+    _table(("Setting", "Value", "Type", "Meaning"), rows)
+    unknown = [
+        (each["written"], each["origin"], each["nearest"] or "", each["plugin"] or "") for each in view["unknown"]
+    ]
+    if unknown:
+        _table(("Nothing reads", "Found in", "Perhaps meant", "Plugin not loaded"), unknown)
+
+
+def show_plugins(view: Mapping[str, Any]) -> None:
+    """A table of the plugins."""
+    rows = []
+    for plugin in view["plugins"]:
+        gives = [
+            f"{title}: {', '.join(plugin[key])}"
+            for key, title in (
+                ("auto_configurations", "auto-configurations"),
+                ("settings", "settings"),
+                ("chat_client_customizers", "chat-client customizers"),
+                ("tools", "tools"),
+                ("commands", "commands"),
+            )
+            if plugin[key]
+        ]
+        origin = f"{plugin['distribution']} {plugin['version']}" if plugin["distribution"] else "given"
+        state = _two(plugin["state"], plugin["failure"] or "", "red")
+        rows.append((_two(plugin["name"], plugin["module"]), origin, state, "\n".join(gives)))
+    _table(("Plugin", "From", "State", "Gives"), rows)
+
+
+def show_beans(view: Mapping[str, Any]) -> None:
+    """A table of the beans, or the list of what was chosen before the start failed."""
+    if view["chosen"]:
+        _table(("Chosen before the failure",), [(source,) for source in view["chosen"]])
+        return
+    rows = [
+        (
+            bean["name"],
+            _two(bean["type"], ", ".join(filter(None, [bean["scope"], "primary" if bean["primary"] else ""]))),
+            _two(bean["kind"], bean["origin"]),
+            "\n".join(bean["needs"]),
+        )
+        for bean in view["beans"]
+    ]
+    _table(("Bean", "Type", "From", "Is given"), rows)
+
+
+def show_failure(report: FailureReport) -> None:
+    """Why the application does not start, on the error stream."""
+    console(stderr=True).print(Text.assemble(("The application does not start.\n", "bold red"), render(report)))
+
+
+def _table(titles: Iterable[str], rows: Iterable[Iterable[str | Text]]) -> None:
+    table = Table(box=None, padding=(0, 2, 1, 0), header_style="bold")
+    for title in titles:
+        table.add_column(title, overflow="fold")
+    for row in rows:
+        table.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in row))
+    console().print(table)
+
+
+def _two(first: str, second: str, style: str = "dim") -> Text:
+    """Two lines, the second of them quieter."""
+    return Text.assemble(first, ("\n" + second if second else "", style))
+
+
+def _or_none(value: str | None) -> str:
+    return "none" if value is None else value
