@@ -97,7 +97,9 @@ class PluginsSettings(Settings, prefix="plugins"):
     """Which plugins are loaded."""
 
     disabled: tuple[str, ...] = Field(default=(), description="Plugins that are not loaded.")
-    enabled: tuple[str, ...] | None = Field(default=None, description="When set, only these plugins are loaded (the defaults are vernal-autoconfig).")
+    enabled: tuple[str, ...] | None = Field(
+        default=None, description="When set, only these plugins are loaded (the defaults are vernal-autoconfig)."
+    )
     prefer: tuple[str, ...] = Field(
         default=(), description="Plugins whose defaults win over those of others, in order."
     )
