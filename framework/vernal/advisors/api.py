@@ -12,6 +12,21 @@ HIGHEST_PRECEDENCE = -2147483648
 LOWEST_PRECEDENCE = 2147483647
 
 
+def _refuse_plain(cls: type, name: str) -> None:
+    function = vars(cls).get(name)
+    if inspect.isfunction(function) and not inspect.iscoroutinefunction(function):
+        raise TypeError(f"{cls.__qualname__}.{name} is a plain function; make it 'async def'")
+
+
+def _refuse_missing(cls: type) -> None:
+    for base, name in ((CallAdvisor, "advise_call"), (StreamAdvisor, "advise_stream")):
+        if issubclass(cls, base) and getattr(cls, name) is getattr(base, name):
+            raise TypeError(
+                f"class {cls.__qualname__} is a {base.__name__} but defines no {name!r}; define it "
+                f"(or declare the class with abstract=True)"
+            )
+
+
 class Advisor:
     """Something that takes part in a request. Lower `order` runs earlier on the way in, later on the way out.
 
@@ -105,9 +120,7 @@ class CallAdvisor(Advisor, abstract=True):
 class StreamAdvisor(Advisor, abstract=True):
     """An advisor that takes part in streams."""
 
-    def advise_stream(
-        self, request: ChatClientRequest, chain: StreamAdvisorChain
-    ) -> AsyncIterator[ChatClientResponse]:
+    def advise_stream(self, request: ChatClientRequest, chain: StreamAdvisorChain) -> AsyncIterator[ChatClientResponse]:
         """Answer `request` in chunks, usually by way of `async for chunk in chain.next_stream(request)`."""
         raise NotImplementedError
 
@@ -166,18 +179,3 @@ def refuse_other(name: str, value: object, kind: type) -> None:
     """Refuse `value` unless it is of the wanted kind."""
     if not isinstance(value, kind):
         raise TypeError(f"{name} is {value!r}; a {kind.__name__} is wanted")
-
-
-def _refuse_plain(cls: type, name: str) -> None:
-    function = vars(cls).get(name)
-    if inspect.isfunction(function) and not inspect.iscoroutinefunction(function):
-        raise TypeError(f"{cls.__qualname__}.{name} is a plain function; make it 'async def'")
-
-
-def _refuse_missing(cls: type) -> None:
-    for base, name in ((CallAdvisor, "advise_call"), (StreamAdvisor, "advise_stream")):
-        if issubclass(cls, base) and getattr(cls, name) is getattr(base, name):
-            raise TypeError(
-                f"class {cls.__qualname__} is a {base.__name__} but defines no {name!r}; define it "
-                f"(or declare the class with abstract=True)"
-            )

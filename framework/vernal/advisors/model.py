@@ -6,7 +6,7 @@ from vernal.advisors.api import LOWEST_PRECEDENCE, CallAdvisor, CallAdvisorChain
 from vernal.models.chat import ChatModel
 from vernal.values.exchange import ChatClientRequest, ChatClientResponse
 from vernal.values.prompt import Prompt
-from vernal.values.replay import repair_call_ids, withhold_cut_off_calls
+from vernal.values.replay import repair_calls, withhold_cut_off_calls
 from vernal.values.responses import ChatResponse
 from vernal.values.turn import call_ids
 
@@ -15,7 +15,8 @@ OUTPUT_FORMAT = "vernal.output_format"
 
 
 class ChatModelAdvisor(CallAdvisor, StreamAdvisor):
-    """Asks the model, and makes what it answers fit for a history: unique call ids (R8), no cut-off call (R6)."""
+    """Asks the model, and makes what it answers fit for a history: unique call ids (R8), valid arguments
+    (R1), no cut-off call (R6)."""
 
     order = LOWEST_PRECEDENCE
 
@@ -27,7 +28,7 @@ class ChatModelAdvisor(CallAdvisor, StreamAdvisor):
         prompt = _with_format(request)
         response = await self.chat_model.acall(prompt)
         if response is not None and response.has_tool_calls:  # a careless model may give None (CCL-27)
-            response = repair_call_ids(withhold_cut_off_calls(response), _used_ids(prompt))
+            response = repair_calls(withhold_cut_off_calls(response), _used_ids(prompt))
         return ChatClientResponse(response, request.context)
 
     async def advise_stream(
@@ -41,7 +42,7 @@ class ChatModelAdvisor(CallAdvisor, StreamAdvisor):
             async for chunk in chunks:
                 if chunk.has_tool_calls:
                     used = _used_ids(prompt) if used is None else used
-                    chunk = repair_call_ids(withhold_cut_off_calls(chunk), used)
+                    chunk = repair_calls(withhold_cut_off_calls(chunk), used)
                 yield ChatClientResponse(chunk, context)
         finally:
             close = getattr(chunks, "aclose", None)

@@ -135,9 +135,7 @@ class ToolCallingAdvisor(CallAdvisor, StreamAdvisor, ToolAdvisor):
             if final is not None:
                 return await self.do_finalize_loop(final, chain)
 
-    def advise_stream(
-        self, request: ChatClientRequest, chain: StreamAdvisorChain
-    ) -> AsyncIterator[ChatClientResponse]:
+    def advise_stream(self, request: ChatClientRequest, chain: StreamAdvisorChain) -> AsyncIterator[ChatClientResponse]:
         """Run the loop; text goes out as it arrives, tool calls do not (TCA-42, TCA-45)."""
         refuse_other("request", request, ChatClientRequest)
         refuse_other("chain", chain, StreamAdvisorChain)

@@ -206,4 +206,3 @@ def _map_outputs(response: ChatResponse, *, content: bool) -> ChatResponse:
     kept = (g.output.copy(text=None, reasoning=None, media=()) for g in response.generations)
     metadata = (g.metadata for g in response.generations)
     return response.copy(generations=tuple(map(Generation, kept, metadata)))
-

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from vernal.observation import Observation, observed
-from vernal.tools.arguments import normalise
 from vernal.tools.callback import ToolCallback
 from vernal.tools.context import NO_CONTEXT, ToolContext
 from vernal.tools.definition import ToolEffects
@@ -17,10 +16,11 @@ from vernal.tools.limits import LimitBreach, OnLimitExceeded, ToolCallLimitExcee
 from vernal.tools.observation import tool_observation
 from vernal.tools.result import ToolResult
 from vernal.tools.turns import turn_of
+from vernal.values.arguments import RAW_ARGUMENTS, parse_arguments
 from vernal.values.messages import ToolCall, ToolResponse, ToolResponseMessage
 from vernal.values.options import ToolCallingChatOptions
 from vernal.values.prompt import Prompt
-from vernal.values.replay import repair_call_ids
+from vernal.values.replay import repair_calls
 from vernal.values.responses import CUT_OFF, ChatResponse, Generation
 from vernal.values.turn import AnsweredCall, Turn, call_ids
 
@@ -55,7 +55,7 @@ class ToolRound:
         self._manager, self._prompt = manager, prompt
         self._turn: Turn = prompt.turn if prompt.turn is not None else turn_of(prompt)
         used = self._turn.used_ids | call_ids(prompt.messages)
-        self._generation = repair_call_ids(ChatResponse((generation,)), used).generations[0]
+        self._generation = repair_calls(ChatResponse((generation,)), used).generations[0]
         options = prompt.options if isinstance(prompt.options, ToolCallingChatOptions) else ToolCallingChatOptions()
         self._offered: dict[str, ToolCallback] = {}
         for callback in options.tool_callbacks or ():
@@ -78,13 +78,13 @@ class ToolRound:
         return result
 
     def _plan(self, call: ToolCall) -> _Planned:
-        stored, arguments = normalise(call)
-        raw = stored.arguments if arguments is not None else call.arguments
+        arguments = parse_arguments(call.metadata.get(RAW_ARGUMENTS, call.arguments))
+        raw = call.arguments if arguments is not None else call.metadata[RAW_ARGUMENTS]
         limits, turn = self._manager.limits, self._turn
         breach = limits.breach(call.name, turn)
         callback = self._callback(call.name) if breach is None else None
         repeated = callback is not None and arguments is not None and self._is_repeated(callback, call, arguments)
-        planned = _Planned(stored, raw, turn.record_call(stored, arguments))
+        planned = _Planned(call, raw, turn.record_call(call, arguments))
         if self._generation.finish_reason in CUT_OFF:
             planned.refusal = CUT_OFF_TEXT
         elif self._breach is not None:
@@ -92,7 +92,7 @@ class ToolRound:
         elif breach is not None:
             planned.refusal = breach.text_for_model
             if limits.on_limit_exceeded is OnLimitExceeded.THROW:
-                self._breach, self._refused_id = breach, stored.id
+                self._breach, self._refused_id = breach, call.id
         elif callback is None:
             planned.refusal = _unknown_tool(call.name, self._offered)
         elif repeated:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Sequence
 from uuid import uuid4
 
+from vernal.values.arguments import normalise
 from vernal.values.messages import AssistantMessage, Message, ToolCall, ToolResponse, ToolResponseMessage
 from vernal.values.responses import CUT_OFF, ChatGenerationMetadata, ChatResponse, Generation
 
@@ -25,17 +26,18 @@ def withhold_cut_off_calls(response: ChatResponse) -> ChatResponse:
     return response.copy(generations=tuple(_without_calls(g) if _is_cut_off(g) else g for g in generations))
 
 
-def repair_call_ids(response: ChatResponse, used: set[str]) -> ChatResponse:
-    """Give each tool call without an id, or with one in `used`, a new unique one (R8); notes all ids in `used`.
+def repair_calls(response: ChatResponse, used: set[str]) -> ChatResponse:
+    """Make the tool calls of `response` fit for a history: unique ids (R8), arguments that are JSON objects (R1).
 
-    A response that needs no repair is given back itself.
+    A call without an id, or with one in `used`, gets a new unique one; all ids are noted in `used`. A response that
+    needs no repair is given back itself.
     """
     changed = False
     generations = []
     for generation in response.generations:
         message = generation.output
         if message.tool_calls:
-            calls = tuple(_with_unique_id(call, used) for call in message.tool_calls)
+            calls = tuple(_with_unique_id(normalise(call)[0], used) for call in message.tool_calls)
             if any(new is not old for new, old in zip(calls, message.tool_calls, strict=True)):
                 changed = True
                 generation = Generation(message.copy(tool_calls=calls), generation.metadata)

@@ -1,0 +1,297 @@
+"""vernal: the Spring way of building LLM applications, in Python. Every public name is importable from here.
+
+Names are loaded when they are first asked for, so that a program pays only for what it uses.
+"""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from vernal.advisors.api import (
+        HIGHEST_PRECEDENCE,
+        LOWEST_PRECEDENCE,
+        Advisor,
+        AdvisorChain,
+        BaseAdvisor,
+        CallAdvisor,
+        CallAdvisorChain,
+        MemoryAdvisor,
+        StreamAdvisor,
+        StreamAdvisorChain,
+        ToolAdvisor,
+    )
+    from vernal.advisors.chain import DefaultAroundAdvisorChain
+    from vernal.advisors.memory import CONVERSATION_ID, MessageChatMemoryAdvisor
+    from vernal.advisors.tool_calling import ToolCallingAdvisor, ToolExecutionEligibilityChecker
+    from vernal.client.builder import ChatClientBuilder, ChatClientCustomizer
+    from vernal.client.client import ChatClient
+    from vernal.client.spec import ChatClientRequestSpec
+    from vernal.client.structured import StructuredOutputError
+    from vernal.client.templates import TemplateRenderer, template_renderer
+    from vernal.context import (
+        Application,
+        ApplicationContext,
+        BeanDefinition,
+        ConditionReport,
+        Named,
+        ObjectProvider,
+        auto_configuration,
+        bean,
+        condition,
+        configuration,
+        on_bean,
+        on_missing_bean,
+        on_missing_module,
+        on_module,
+        on_profile,
+        on_setting,
+        on_single_candidate,
+        primary,
+    )
+    from vernal.context.plugins import hookimpl
+    from vernal.context.settings import Environment, Settings, SettingsError
+    from vernal.errors import ConfigurationError, UsageError, VernalError
+    from vernal.http.clients import HttpClients
+    from vernal.http.errors import ModelError
+    from vernal.memory.memory import ChatMemory, MessageWindowChatMemory
+    from vernal.memory.repository import ChatMemoryRepository, InMemoryChatMemoryRepository
+    from vernal.models.aggregator import MessageAggregator
+    from vernal.models.chat import ChatModel
+    from vernal.models.offline import OfflineChatModel
+    from vernal.models.provider import ChatModelProvider
+    from vernal.observation import NOOP_REGISTRY, Observation, ObservationRegistry
+    from vernal.runtime.streams import AsyncStream, Stream
+    from vernal.tools.callback import StaticToolCallbackProvider, ToolCallback, ToolCallbackProvider
+    from vernal.tools.collection import tool_callbacks
+    from vernal.tools.context import ToolContext
+    from vernal.tools.conversion import DefaultToolCallResultConverter, ToolCallResultConverter
+    from vernal.tools.decorator import tool
+    from vernal.tools.definition import ToolDefinition, ToolEffects, ToolMetadata
+    from vernal.tools.exceptions import (
+        DuplicateToolError,
+        InvalidToolError,
+        ToolArgumentsError,
+        ToolExecutionException,
+        ToolFailure,
+    )
+    from vernal.tools.execution import ToolExecutionResult
+    from vernal.tools.function import FunctionToolCallback, MethodToolCallback
+    from vernal.tools.limits import OnLimitExceeded, ToolCallLimitExceeded, ToolCallLimits
+    from vernal.tools.manager import DefaultToolCallingManager, ToolCallingManager
+    from vernal.tools.parameters import ToolParam
+    from vernal.tools.processor import DefaultToolExecutionExceptionProcessor, ToolExecutionExceptionProcessor
+    from vernal.tools.resolution import DelegatingToolCallbackResolver, StaticToolCallbackResolver, ToolCallbackResolver
+    from vernal.tools.result import ToolResult
+    from vernal.values.exchange import ChatClientRequest, ChatClientResponse
+    from vernal.values.messages import (
+        AssistantMessage,
+        Media,
+        Message,
+        MessageType,
+        SystemMessage,
+        ToolCall,
+        ToolResponse,
+        ToolResponseMessage,
+        UserMessage,
+    )
+    from vernal.values.options import ChatOptions, ToolCallingChatOptions
+    from vernal.values.prompt import Prompt
+    from vernal.values.responses import (
+        ChatGenerationMetadata,
+        ChatResponse,
+        ChatResponseMetadata,
+        FinishReason,
+        Generation,
+        RateLimit,
+    )
+    from vernal.values.usage import Usage
+
+__version__ = "0.1.0"
+
+_MODULES = {
+    "advisors.api": (
+        "HIGHEST_PRECEDENCE LOWEST_PRECEDENCE Advisor AdvisorChain BaseAdvisor CallAdvisor "
+        "CallAdvisorChain MemoryAdvisor StreamAdvisor StreamAdvisorChain ToolAdvisor"
+    ),
+    "advisors.chain": "DefaultAroundAdvisorChain",
+    "advisors.memory": "CONVERSATION_ID MessageChatMemoryAdvisor",
+    "advisors.tool_calling": "ToolCallingAdvisor ToolExecutionEligibilityChecker",
+    "client.builder": "ChatClientBuilder ChatClientCustomizer",
+    "client.client": "ChatClient",
+    "client.spec": "ChatClientRequestSpec",
+    "client.structured": "StructuredOutputError",
+    "client.templates": "TemplateRenderer template_renderer",
+    "context": (
+        "Application ApplicationContext BeanDefinition ConditionReport Named ObjectProvider "
+        "auto_configuration bean condition configuration on_bean on_missing_bean on_missing_module "
+        "on_module on_profile on_setting on_single_candidate primary"
+    ),
+    "context.plugins": "hookimpl",
+    "context.settings": "Environment Settings SettingsError",
+    "errors": "ConfigurationError UsageError VernalError",
+    "http.clients": "HttpClients",
+    "http.errors": "ModelError",
+    "memory.memory": "ChatMemory MessageWindowChatMemory",
+    "memory.repository": "ChatMemoryRepository InMemoryChatMemoryRepository",
+    "models.aggregator": "MessageAggregator",
+    "models.chat": "ChatModel",
+    "models.offline": "OfflineChatModel",
+    "models.provider": "ChatModelProvider",
+    "observation": "NOOP_REGISTRY Observation ObservationRegistry",
+    "runtime.streams": "AsyncStream Stream",
+    "tools.callback": "StaticToolCallbackProvider ToolCallback ToolCallbackProvider",
+    "tools.collection": "tool_callbacks",
+    "tools.context": "ToolContext",
+    "tools.conversion": "DefaultToolCallResultConverter ToolCallResultConverter",
+    "tools.decorator": "tool",
+    "tools.definition": "ToolDefinition ToolEffects ToolMetadata",
+    "tools.exceptions": "DuplicateToolError InvalidToolError ToolArgumentsError ToolExecutionException ToolFailure",
+    "tools.execution": "ToolExecutionResult",
+    "tools.function": "FunctionToolCallback MethodToolCallback",
+    "tools.limits": "OnLimitExceeded ToolCallLimitExceeded ToolCallLimits",
+    "tools.manager": "DefaultToolCallingManager ToolCallingManager",
+    "tools.parameters": "ToolParam",
+    "tools.processor": "DefaultToolExecutionExceptionProcessor ToolExecutionExceptionProcessor",
+    "tools.resolution": "DelegatingToolCallbackResolver StaticToolCallbackResolver ToolCallbackResolver",
+    "tools.result": "ToolResult",
+    "values.exchange": "ChatClientRequest ChatClientResponse",
+    "values.messages": (
+        "AssistantMessage Media Message MessageType SystemMessage ToolCall ToolResponse ToolResponseMessage UserMessage"
+    ),
+    "values.options": "ChatOptions ToolCallingChatOptions",
+    "values.prompt": "Prompt",
+    "values.responses": "ChatGenerationMetadata ChatResponse ChatResponseMetadata FinishReason Generation RateLimit",
+    "values.usage": "Usage",
+}
+_HOME = {name: module for module, names in _MODULES.items() for name in names.split()}
+
+__all__ = [
+    "CONVERSATION_ID",
+    "HIGHEST_PRECEDENCE",
+    "LOWEST_PRECEDENCE",
+    "NOOP_REGISTRY",
+    "Advisor",
+    "AdvisorChain",
+    "Application",
+    "ApplicationContext",
+    "AssistantMessage",
+    "AsyncStream",
+    "BaseAdvisor",
+    "BeanDefinition",
+    "CallAdvisor",
+    "CallAdvisorChain",
+    "ChatClient",
+    "ChatClientBuilder",
+    "ChatClientCustomizer",
+    "ChatClientRequest",
+    "ChatClientRequestSpec",
+    "ChatClientResponse",
+    "ChatGenerationMetadata",
+    "ChatMemory",
+    "ChatMemoryRepository",
+    "ChatModel",
+    "ChatModelProvider",
+    "ChatOptions",
+    "ChatResponse",
+    "ChatResponseMetadata",
+    "ConditionReport",
+    "ConfigurationError",
+    "DefaultAroundAdvisorChain",
+    "DefaultToolCallResultConverter",
+    "DefaultToolCallingManager",
+    "DefaultToolExecutionExceptionProcessor",
+    "DelegatingToolCallbackResolver",
+    "DuplicateToolError",
+    "Environment",
+    "FinishReason",
+    "FunctionToolCallback",
+    "Generation",
+    "HttpClients",
+    "InMemoryChatMemoryRepository",
+    "InvalidToolError",
+    "Media",
+    "MemoryAdvisor",
+    "Message",
+    "MessageAggregator",
+    "MessageChatMemoryAdvisor",
+    "MessageType",
+    "MessageWindowChatMemory",
+    "MethodToolCallback",
+    "ModelError",
+    "Named",
+    "ObjectProvider",
+    "Observation",
+    "ObservationRegistry",
+    "OfflineChatModel",
+    "OnLimitExceeded",
+    "Prompt",
+    "RateLimit",
+    "Settings",
+    "SettingsError",
+    "StaticToolCallbackProvider",
+    "StaticToolCallbackResolver",
+    "Stream",
+    "StreamAdvisor",
+    "StreamAdvisorChain",
+    "StructuredOutputError",
+    "SystemMessage",
+    "TemplateRenderer",
+    "ToolAdvisor",
+    "ToolArgumentsError",
+    "ToolCall",
+    "ToolCallLimitExceeded",
+    "ToolCallLimits",
+    "ToolCallResultConverter",
+    "ToolCallback",
+    "ToolCallbackProvider",
+    "ToolCallbackResolver",
+    "ToolCallingAdvisor",
+    "ToolCallingChatOptions",
+    "ToolCallingManager",
+    "ToolContext",
+    "ToolDefinition",
+    "ToolEffects",
+    "ToolExecutionEligibilityChecker",
+    "ToolExecutionException",
+    "ToolExecutionExceptionProcessor",
+    "ToolExecutionResult",
+    "ToolFailure",
+    "ToolMetadata",
+    "ToolParam",
+    "ToolResponse",
+    "ToolResponseMessage",
+    "ToolResult",
+    "Usage",
+    "UsageError",
+    "UserMessage",
+    "VernalError",
+    "auto_configuration",
+    "bean",
+    "condition",
+    "configuration",
+    "hookimpl",
+    "on_bean",
+    "on_missing_bean",
+    "on_missing_module",
+    "on_module",
+    "on_profile",
+    "on_setting",
+    "on_single_candidate",
+    "primary",
+    "template_renderer",
+    "tool",
+    "tool_callbacks",
+]
+
+if not TYPE_CHECKING:  # to a type checker an unknown name must be an error
+
+    def __getattr__(name: str) -> object:
+        module = _HOME.get(name)
+        if module is None:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib import import_module
+
+        value = globals()[name] = getattr(import_module(f"vernal.{module}"), name)
+        return value
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})
