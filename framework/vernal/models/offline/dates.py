@@ -3,8 +3,9 @@
 import re
 from collections.abc import Callable
 
+from vernal.models.offline.lexicon import MONTHS, WEEKDAYS
 from vernal.models.offline.reading import Mention, Reading
-from vernal.models.offline.words import MONTHS, WEEKDAYS, stem
+from vernal.models.offline.words import stem
 
 _DURATIONS = {
     "second": "PT{}S", "sec": "PT{}S", "minut": "PT{}M", "min": "PT{}M", "hour": "PT{}H", "h": "PT{}H", "hr": "PT{}H",

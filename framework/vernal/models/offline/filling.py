@@ -7,17 +7,18 @@ from typing import Any
 
 from vernal.models.offline.facts import NO_FACTS, Facts
 from vernal.models.offline.freetext import FreeText
+from vernal.models.offline.lexicon import JOINERS, PREPOSITIONS, word_set
 from vernal.models.offline.parameters import SPECIFIC, Parameter, choices_in, parameter, value_of
 from vernal.models.offline.reading import Mention, Reading, link
 from vernal.models.offline.schemas import NOTHING, Schema, accepts, choices, kinds, least, properties, required, resolve
-from vernal.models.offline.words import JOINERS, PREPOSITIONS, stem
+from vernal.models.offline.words import stem
 
 _DEEPEST = 4
-_NO = frozenset("no not without don't dont never exclude excluding skip non un isn't".split())
-_ON = frozenset("on enable enabled activate true yes start".split())
-_OFF = frozenset("off disable disabled deactivate false no stop".split())
+_NO = word_set("no not without don't dont never exclude excluding skip non un isn't")
+_ON = word_set("on enable enabled activate true yes start")
+_OFF = word_set("off disable disabled deactivate false no stop")
 _SWITCHES = frozenset({"on", "enabled", "enable", "active", "power", "state", "status"})
-_EMPTY_FLAG_WORDS = frozenset(stem(word) for word in "is has should include with use enable do".split())
+_EMPTY_FLAG_WORDS = frozenset(stem(word) for word in ["is", "has", "should", "include", "with", "use", "enable", "do"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +147,7 @@ class _Filler:
             if value is not None:
                 found[wanted.name] = value
                 self.sure |= mention.kind not in ("words", "initial", "numeral") or wanted.hint(mention) >= 2
+                self.sure |= wanted.many and mention.listed
                 if root:
                     self.chosen[wanted.name] = wanted, mention
         for wanted in parameters:
@@ -186,7 +188,9 @@ class _Filler:
         others = [
             other
             for other in self._candidates(wanted)
-            if (other.group == mention.group or (wanted.many and wanted.kind != "string" and other.kind == mention.kind))
+            if (
+                other.group == mention.group or (wanted.many and wanted.kind != "string" and other.kind == mention.kind)
+            )
             and self.used.isdisjoint(other.span)
             and (wanted.suits(other) or other.kind == mention.kind)
         ]
@@ -210,7 +214,9 @@ class _Filler:
         previous: str | None = None
         for wanted in sorted(wanting, key=lambda p: not p.required):
             span = phrases.span_for(wanted)
-            phrase = self.reading.written(span.start, span.stop - 1) if span else (previous if wanted.required else None)
+            phrase = (
+                self.reading.written(span.start, span.stop - 1) if span else (previous if wanted.required else None)
+            )
             if phrase and wanted.name not in found and accepts(wanted.schema, phrase, self.root):
                 found[wanted.name] = previous = phrase
                 self.used.update(span or ())
@@ -237,7 +243,7 @@ class _Filler:
         starts = [whole.first]
         starts += [i + 1 for i in whole.indices if whole.tokens[i].text == "," or whole.tokens[i].lower in JOINERS]
         for first, following in zip(starts, [*starts[1:], whole.last + 2], strict=True):
-            self.reading = whole.within(first, self._end_of_part(first, following - 2))
+            self.reading = whole.within(first, self._end_of_part(whole, first, following - 2))
             before = self.evidence
             value = self.fill_object(item, depth + 1)
             if self.evidence > before and accepts(item, value, self.root):
@@ -245,17 +251,19 @@ class _Filler:
         self.reading = whole
         return values
 
-    def _end_of_part(self, first: int, last: int) -> int:
+    def _end_of_part(self, whole: Reading, first: int, last: int) -> int:
         """Where a part of a list ends: before the preposition that goes on with something else."""
-        begun = min((m.first for m in self.reading.mentions if m.first >= first), default=last)
-        ends = (i - 1 for i in range(begun + 1, last + 1) if self.reading.tokens[i].lower in PREPOSITIONS - {"of"})
+        begun = min((m.first for m in whole.mentions if m.first >= first), default=last)
+        ends = (i - 1 for i in range(begun + 1, last + 1) if whole.tokens[i].lower in PREPOSITIONS - {"of"})
         return next(ends, last)
 
     def _add_facts(self, found: dict[str, Any], options: dict[str, list[Parameter]]) -> None:
         """Give what other tools gave to the parameters that are called like it."""
         for name, parameters in options.items():
             for wanted in parameters if name not in found else ():
-                value = next((v for v in self.facts.values_for(wanted) if accepts(wanted.schema, v, self.root)), NOTHING)
+                value = next(
+                    (v for v in self.facts.values_for(wanted) if accepts(wanted.schema, v, self.root)), NOTHING
+                )
                 if value is not NOTHING:
                     found[name] = value
                     break

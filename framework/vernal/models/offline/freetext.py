@@ -1,11 +1,13 @@
 """Free text: the phrase of the prompt that a query, a message or a title is meant to have."""
 
+from vernal.models.offline.lexicon import GREETINGS, JOINERS, PREPOSITIONS, STOP
 from vernal.models.offline.parameters import Parameter
 from vernal.models.offline.reading import Reading, breaks
-from vernal.models.offline.words import GREETINGS, JOINERS, PREPOSITIONS, STOP, stem
+from vernal.models.offline.words import stem
 
 _SPEECH = frozenset({"saying", "says", "say", "that", "reads", "reading"})
 _TOPIC = frozenset({"about", "for", "regarding", "called", "titled", "named", "on"})
+_TITLES = frozenset({"subject", "title", "reason"})
 _EQUALS = frozenset({"is", "=", ":", "as", "to"})
 
 
@@ -59,7 +61,7 @@ class FreeText:
 
     def _introduced(self, wanted: Parameter) -> int | None:
         reading = self._reading
-        topical = wanted.is_topical
+        topical = wanted.is_topical or not _TITLES.isdisjoint(wanted.raw)
         leads = _TOPIC if topical else _SPEECH
         for index in range(reading.first, reading.last):
             token = reading.tokens[index]
@@ -88,13 +90,9 @@ class FreeText:
             return vocabulary and stem(token.text) in self._reading.vocabulary
 
         start, stop = span.start, span.stop
-        while start < stop and (
-            carries_nothing(start) if vocabulary else start in self._used or breaks(tokens[start])
-        ):
+        while start < stop and (carries_nothing(start) if vocabulary else start in self._used or breaks(tokens[start])):
             start += 1
-        while stop > start and (
-            carries_nothing(stop - 1) if vocabulary else self._closes(stop - 1)
-        ):
+        while stop > start and (carries_nothing(stop - 1) if vocabulary else self._closes(stop - 1)):
             stop -= 1
         return range(start, stop) if start < stop else None
 

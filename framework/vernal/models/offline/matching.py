@@ -4,9 +4,10 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from vernal.models.offline.lexicon import PREPOSITIONS, STOP, TOOL_STOP
 from vernal.models.offline.reading import Reading
 from vernal.models.offline.schemas import branches, choices, properties, resolve
-from vernal.models.offline.words import PREPOSITIONS, STOP, TOOL_STOP, kindred, related, split_name, stem, stems, subject
+from vernal.models.offline.words import kindred, related, split_name, stem, stems, subject
 from vernal.tools.definition import ToolDefinition
 
 ENOUGH = 1.5
@@ -47,9 +48,9 @@ class OfferedTool:
         return cls(definition, weights, frozenset(words))
 
     @property
-    def verbs(self) -> frozenset[str]:
-        """The words that an order to use this tool begins with."""
-        return frozenset(stem(words[0]) for words in [split_name(self.definition.name)] if words) - {""}
+    def heads(self) -> frozenset[str]:
+        """The words with which a request for this tool may begin."""
+        return self.names | {stem(word) for word in split_name(self.definition.name)[:1]}
 
     def score(self, said: frozenset[str], meant: frozenset[str]) -> float:
         """How much `said` speaks for this tool; words that are only `meant` count half."""
@@ -70,22 +71,22 @@ def vocabulary(tools: Sequence[OfferedTool]) -> frozenset[str]:
 
 def select(
     tools: Sequence[OfferedTool], clause: Reading, evidence: Callable[[OfferedTool], float]
-) -> list[OfferedTool]:
-    """The tools that `clause` speaks of, the best first; `evidence` decides between equals.
+) -> list[tuple[OfferedTool, float]]:
+    """The tools that `clause` speaks of with their scores, the best first; `evidence` decides between equals.
 
     A second tool is taken only for words that the first does not explain.
     """
     said, meant = _said(clause)
     scored = [(tool.score(said, meant), tool.covered(said | meant), tool) for tool in tools]
     least = ENOUGH if len(tools) > 1 else 0.1
-    selected: list[OfferedTool] = []
+    selected: list[tuple[OfferedTool, float]] = []
     while scored:
         best = max((score, covered) for score, covered, _ in scored)
         if best[0] < (CLEARLY if selected else least):
             break
         equals = [tool for score, covered, tool in scored if (score, covered) == best]
         chosen = max(equals, key=evidence) if len(equals) > 1 else equals[0]
-        selected.append(chosen)
+        selected.append((chosen, best[0]))
         explained = frozenset(chosen.weights) | related(chosen.weights)
         said, meant = said - explained, meant - explained
         scored = [(t.score(said, meant), t.covered(said | meant), t) for *_, t in scored if t is not chosen]
@@ -100,7 +101,8 @@ def _said(clause: Reading) -> tuple[frozenset[str], frozenset[str]]:
     for mention in sums:
         signs = [_SIGNS[sign] for sign in mention.value.lstrip("-") if sign in _SIGNS]
         said.add(stem(signs[0] if len(signs) == 1 else "calculate"))
-    meant = related({*said, *(token.stem for token in words)})
+    asides = {i - 1 for i in clause.indices if clause.tokens[i].lower in ("me", "us")}  # "tell me" tells nobody else
+    meant = related({*said, *(clause.tokens[i].stem for i in clause.indices if i not in within | asides)})
     meant.update(stem(word) for mention in clause.mentions for word in _FORMS.get(mention.kind, ()))
     return frozenset(said), frozenset(meant - said)
 

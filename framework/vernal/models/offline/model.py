@@ -119,7 +119,7 @@ class _Turn:
         schema = getattr(self.prompt.options, "output_schema", None) or instructed_schema(self.prompt.messages)
         if schema is not None:
             data = [response.data for _, response in self.results if not response.is_error]
-            text = structured(schema, plan.reading, data, self.planner.today)
+            text = structured(schema, self.text, data, self.planner.today)
             if text is not None:
                 return text
         if self.results:
@@ -131,7 +131,9 @@ class _Turn:
 
 
 def _results(messages: Sequence[Message]) -> list[tuple[ToolCall, ToolResponse]]:
-    calls = {call.id: call for message in messages if isinstance(message, AssistantMessage) for call in message.tool_calls}
+    calls = {
+        call.id: call for message in messages if isinstance(message, AssistantMessage) for call in message.tool_calls
+    }
     responses = [r for message in messages if isinstance(message, ToolResponseMessage) for r in message.responses]
     return [(calls.get(response.id) or ToolCall(response.id, response.name), response) for response in responses]
 

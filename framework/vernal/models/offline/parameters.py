@@ -5,13 +5,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from vernal.models.offline.lexicon import word_set
 from vernal.models.offline.reading import Mention, Reading
 from vernal.models.offline.schemas import Schema, accepts, branches, choices, kinds, resolve
 from vernal.models.offline.words import split_name, stem, stems, subject
 
 Suits = dict[str, float]
 
-TOPICAL = frozenset("query question topic subject title search prompt reason keyword".split())
+TOPICAL = word_set("query question topic search prompt keyword")
 """Names of parameters that want to know what something is about."""
 
 SPECIFIC = 6.0
@@ -40,9 +41,9 @@ _WISHES: dict[str, tuple[frozenset[str], Suits]] = {
         {"id": 6, "uuid": 6, "quoted": 5, "number": 4, "code": 3.5, "phone": 1, "file": 1},
     ),
     "free": (
-        frozenset(
+        word_set(
             "text message body content contents query question prompt note title description summary comment task todo "
-            "sentence phrase input subject topic reason search answer details instructions".split()
+            "sentence phrase input subject topic reason search answer details instructions"
         ),
         {"quoted": 5},
     ),
@@ -70,11 +71,14 @@ _ROLES: tuple[tuple[frozenset[str], frozenset[str]], ...] = tuple(
     for words, leads in (
         ("from source origin departure start begin since sender", "from since starting von de desde da fra från"),
         ("end until", "until till to through"),
-        ("to target destination recipient arrival into receiver", "to into in as until till nach zu auf en till til vers"),
+        (
+            "to target destination recipient arrival into receiver",
+            "to into in as until till nach zu auf en till til vers",
+        ),
         ("query topic subject search keyword keywords term", "for about on regarding"),
         (
             "city location place country town region area address where room venue station",
-            "in at near for of around à au en i på a em bei für voor para di ב في",
+            "in at near for of around à au en i på em bei für voor para di ב في",
         ),
         ("date day when deadline due", "on by from for at am om le el"),
         ("time hour", "at by um à om"),
@@ -91,7 +95,7 @@ _ROLES: tuple[tuple[frozenset[str], frozenset[str]], ...] = tuple(
         ("symbol ticker stock company", "of for"),
     )
 )
-_MONEY = frozenset("amount price cost budget total sum value salary fee".split())
+_MONEY = word_set("amount price cost budget total sum value salary fee")
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +145,7 @@ class Parameter:
             return SPECIFIC
         if self.kind in ("number", "integer"):
             return _NUMBER.get(mention.kind, 0)
-        if self.kind != "string":
+        if self.kind != "string" or (self.many and mention.kind == "initial"):
             return 0
         if self.format in _STRICT:
             return _STRICT[self.format].get(mention.kind, 0)
@@ -157,6 +161,8 @@ class Parameter:
                 score = max(score, 1.0)
         if mention.lead and mention.lead[0] in self._leads:
             score += 2.0
+        if mention.kind == "name" and stem(mention.text.split()[-1]) in self.words:
+            score += 3.0  # "Main Street" for a street
         behind = {mention.after, stem(mention.unit)} - {""}
         if behind & self.words:
             score += 4.0
@@ -243,12 +249,12 @@ def _wish(raw: tuple[str, ...], text: str, form: str) -> str:
         return form
     if "zone" in raw or (raw and raw[-1] in ("timezone", "name", "city", "country") and "file" not in raw):
         return "text"
-    head = re.split(r"\b(?:of|to|for|in|that|which|from|with|where)\b|[.,;:(]", text.lower().replace("e-mail", "email"))[0]
+    head = re.split(
+        r"\b(?:of|to|for|in|that|which|from|with|where)\b|[.,;:(]", text.lower().replace("e-mail", "email")
+    )[0]
     described = re.findall(r"[a-z]+", head)
     for words in (raw, described):
         for wish, (names, _) in _WISHES.items():
             if not names.isdisjoint(words) and not (words is described and wish in ("id", "date", "time")):
                 return wish
     return "text"
-
-

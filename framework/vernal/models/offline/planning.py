@@ -1,32 +1,39 @@
 """Planning: the tool calls that a prompt asks for."""
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from vernal.models.offline.facts import NO_FACTS, Facts
 from vernal.models.offline.filling import Filling, fill
-from vernal.models.offline.matching import OfferedTool, select, vocabulary
+from vernal.models.offline.lexicon import word_set
+from vernal.models.offline.matching import ENOUGH, OfferedTool, select, vocabulary
 from vernal.models.offline.reading import Reading, clauses, read
 from vernal.models.offline.words import split_name, stem
 from vernal.tools.definition import ToolDefinition
 
-_LOOK_UPS = frozenset("find get lookup look search fetch list read resolve".split())
+_LOOK_UPS = word_set("find get lookup look search fetch list read resolve")
 
 
 @dataclass(slots=True)
 class Plan:
-    """The calls to make, in order, the tools that match but lack arguments, and what the prompt was read as."""
+    """The calls to make, in order, what the prompt was read as, and the matching tools that lack arguments.
+
+    `lacking` has the names of the arguments, `clauses` the clause of each such tool.
+    """
 
     reading: Reading
     calls: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     lacking: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    clauses: dict[str, Reading] = field(default_factory=dict)
 
-    def add(self, name: str, filling: Filling) -> None:
-        """Add what `filling` gives, each call once."""
+    def add(self, name: str, filling: Filling, clause: Reading) -> None:
+        """Add what `filling` gives for `clause`, each call once."""
         self.calls += [(name, call) for call in filling.arguments if (name, call) not in self.calls]
         if filling.missing:
             self.lacking.setdefault(name, filling.missing)
+            self.clauses.setdefault(name, clause)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,16 +59,18 @@ class Planner:
         plan = Plan(self.reading)
         if not self.tools:
             return plan
-        for clause in clauses(self.reading, frozenset().union(*(tool.verbs for tool in self.tools))):
-            for tool in select(self.tools, clause, lambda tool, clause=clause: self._evidence(tool, clause)):  # type: ignore[misc]  # mypy infers no lambda with a default
-                plan.add(tool.definition.name, self._fill(tool, clause))
+        for clause in clauses(self.reading, frozenset().union(*(tool.heads for tool in self.tools))):
+            for tool, score in select(self.tools, clause, functools.partial(self._evidence, clause)):
+                filling = self._fill(tool, clause)
+                if filling.sure or score > ENOUGH or len(self.tools) == 1:
+                    plan.add(tool.definition.name, filling, clause)
         if not plan.calls and not plan.lacking:
             self._add_unspoken(plan, last_used)
         if plan.lacking and not plan.calls:
             self._add_helpers(plan)
         if must and not plan.calls:
             for tool in sorted(self.tools, key=lambda tool: tool.definition.name not in plan.lacking):
-                plan.add(tool.definition.name, self._fill(tool, self.reading, invent=True))
+                plan.add(tool.definition.name, self._fill(tool, self.reading, invent=True), self.reading)
                 if plan.calls:
                     break
         return plan
@@ -71,7 +80,7 @@ class Planner:
         for tool in self.tools:
             name = tool.definition.name
             if name in plan.lacking and name not in called:
-                plan.add(name, self._fill(tool, self.reading, facts=facts))
+                plan.add(name, self._fill(tool, plan.clauses[name], facts=facts), plan.clauses[name])
         return [(name, call) for name, call in plan.calls if name in plan.lacking and name not in called]
 
     def _add_unspoken(self, plan: Plan, last_used: str | None) -> None:
@@ -80,7 +89,7 @@ class Planner:
         for tool in tools:
             filling = fill(tool.definition.input_schema, self.reading, today=self.today)
             if filling.sure and filling.arguments:
-                plan.add(tool.definition.name, filling)
+                plan.add(tool.definition.name, filling, self.reading)
 
     def _add_helpers(self, plan: Plan) -> None:
         """Where arguments are missing: a tool that looks such things up (`find_customer` for a `customer_id`)."""
@@ -90,12 +99,10 @@ class Planner:
             if name not in plan.lacking and split_name(name)[0] in _LOOK_UPS and not tool.names.isdisjoint(wanted):
                 filling = self._fill(tool, self.reading)
                 if filling.sure and filling.arguments:
-                    plan.add(name, filling)
+                    plan.add(name, filling, self.reading)
                     return
 
-    def _fill(
-        self, tool: OfferedTool, clause: Reading, *, facts: Facts = NO_FACTS, invent: bool = False
-    ) -> Filling:
+    def _fill(self, tool: OfferedTool, clause: Reading, *, facts: Facts = NO_FACTS, invent: bool = False) -> Filling:
         """Fill from the clause, else from the whole prompt."""
         schema = tool.definition.input_schema
         filling = fill(schema, clause, today=self.today)
@@ -103,6 +110,6 @@ class Planner:
             filling = fill(schema, self.reading, facts=facts, invent=invent, clause=clause, today=self.today)
         return filling
 
-    def _evidence(self, tool: OfferedTool, clause: Reading) -> float:
+    def _evidence(self, clause: Reading, tool: OfferedTool) -> float:
         filling = self._fill(tool, clause)
         return -1 if filling.missing else filling.evidence

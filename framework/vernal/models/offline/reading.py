@@ -1,19 +1,23 @@
 """A reading of the prompt: what in it could be a value, and the words that lead to it."""
 
+# ruff: noqa: RUF001  # the marks and signs that people type
+
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from vernal.models.offline.lexicon import JOINERS, PREPOSITIONS, STOP, word_set
 from vernal.models.offline.tokens import Token, expressions, tokens
-from vernal.models.offline.words import JOINERS, PREPOSITIONS, STOP, stem
+from vernal.models.offline.words import stem
 
 TEXTS = frozenset({"name", "code", "words", "quoted", "initial"})
 """Kinds of mentions that may stand beside each other in one list."""
 
-_PARTICLES = frozenset("of de del la du da di van von der den the al el y".split())
-_COMPOUNDS = frozenset("room street road avenue square station list".split())
-_SENTENCE_ENDS = frozenset(".?!;\n。？！；¿¡")  # noqa: RUF001  # full-width marks
-_CLAUSE_HEADS = frozenset("what who when where which how is are does tell show also then please can could".split())
+_PARTICLES = word_set("of de del la du da di van von der den the al el y")
+_COMPOUNDS = word_set("room street road avenue square station list")
+_SENTENCE_ENDS = frozenset(".?!;\n。？！；¿¡")
+_CLAUSE_HEADS = word_set("what who when where which how is are does tell show also then please can could")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +81,9 @@ def read(text: str, vocabulary: frozenset[str]) -> Reading:
     """Read `text`; `vocabulary` has the stems that the tools use, which are therefore hardly values."""
     reader = _Reader(text, vocabulary)
     reader.collect()
-    return Reading(text, reader.tokens, link(text, reader.tokens, reader.mentions), vocabulary, 0, len(reader.tokens) - 1)
+    return Reading(
+        text, reader.tokens, link(text, reader.tokens, reader.mentions), vocabulary, 0, len(reader.tokens) - 1
+    )
 
 
 def clauses(reading: Reading, verbs: frozenset[str]) -> list[Reading]:
@@ -96,6 +102,7 @@ def clauses(reading: Reading, verbs: frozenset[str]) -> list[Reading]:
 def link(text: str, read: Sequence[Token], mentions: Sequence[Mention]) -> tuple[Mention, ...]:
     """The mentions in order, with what leads to each, and lists recognised."""
     linked: list[Mention] = []
+    named = {index for mention in mentions if mention.kind in TEXTS - {"words"} for index in mention.span}
     for mention in sorted(mentions, key=lambda m: (m.first, m.last)):
         before = linked[-1] if linked else None
         if before is not None and _alike(before, mention) and _joined(read, before.last, mention.first):
@@ -104,7 +111,7 @@ def link(text: str, read: Sequence[Token], mentions: Sequence[Mention]) -> tuple
                 linked[-1] = _with(before, kind="name")
         else:
             mention = _with(
-                mention, lead=_lead(read, mention.first), group=mention.first, after=_after(read, mention.last)
+                mention, lead=_lead(read, mention.first, named), group=mention.first, after=_after(read, mention.last)
             )
         linked.append(mention)
     return tuple(_with(m, listed=_is_list(read, [n for n in linked if n.group == m.group])) for m in linked)
@@ -142,7 +149,11 @@ class _Reader:
         if self._is_name(index):
             last = self._end_of_name(index)
             kind = "initial" if self._is_initial(index) and last == index else "name"
-            kind = "code" if self.tokens[index].text.isupper() and last == index and len(self.tokens[index].text) > 1 else kind
+            kind = (
+                "code"
+                if self.tokens[index].text.isupper() and last == index and len(self.tokens[index].text) > 1
+                else kind
+            )
             self._add(kind, index, last, self._plain(index, last))
             return last
         last = index
@@ -165,7 +176,7 @@ class _Reader:
     def _is_initial(self, index: int) -> bool:
         """Whether the word has its capital from its place: the first of a sentence, with other words behind it."""
         first = index == 0 or breaks(self.tokens[index - 1]) or self.tokens[index - 1].text in ("-", "*", ":")
-        followed = index + 1 < len(self.tokens) and self.tokens[index + 1].kind == "word"
+        followed = index + 1 < len(self.tokens) and self.tokens[index + 1].kind != "mark"
         return first and followed and not _is_caseless(self.tokens[index].text)
 
     def _end_of_name(self, index: int) -> int:
@@ -231,14 +242,15 @@ def _joined(read: Sequence[Token], left: int, right: int) -> bool:
 
 
 def _is_list(read: Sequence[Token], members: Sequence[Mention]) -> bool:
-    between = [token for a, b in zip(members, members[1:], strict=False) for token in read[a.last + 1 : b.first]]
+    between = [token for a, b in itertools.pairwise(members) for token in read[a.last + 1 : b.first]]
     return len(members) > 2 or any(_is_joiner(token) and token.text != "," for token in between)
 
 
-def _lead(read: Sequence[Token], first: int) -> tuple[str, ...]:
+def _lead(read: Sequence[Token], first: int, named: set[int]) -> tuple[str, ...]:
     words: list[str] = []
-    for token in reversed(read[max(0, first - 5) : first]):
-        if breaks(token) or len(words) == 3:
+    for index in range(first - 1, max(-1, first - 6), -1):
+        token = read[index]
+        if breaks(token) or index in named or len(words) == 3:
             break
         if token.kind in ("word", "numeral", "stop", "id"):
             words.append(token.lower)

@@ -7,18 +7,21 @@ the offline model rather leaves an argument out than guesses.
 import math
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeGuard
+
+from vernal.models.offline.lexicon import word_set
 
 Schema = Mapping[str, Any]
 
 NOTHING: Any = object()
 """Stands for "no value", since None is a value."""
 
-_UNREAD = frozenset(
+_UNREAD = word_set(
     "not if then else contains minContains maxContains patternProperties propertyNames prefixItems dependentRequired "
     "dependentSchemas dependencies unevaluatedProperties unevaluatedItems additionalItems $dynamicRef $recursiveRef "
-    "disallow extends divisibleBy".split()
+    "disallow extends divisibleBy"
 )
+_BOUNDS = ("minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum", "multipleOf")
 _DEEPEST = 12
 
 _TYPES: dict[str, Callable[[Any], bool]] = {
@@ -107,25 +110,28 @@ def least(schema: Any, root: Schema, text: str = "unknown", depth: int = 0) -> A
 
 
 def _least_of(schema: Schema, root: Schema, text: str, depth: int) -> list[Any]:
-    candidates: list[Any] = []
-    for kind in kinds(schema) or ("string",):
-        if kind == "object":
-            members = {name: least(properties(schema).get(name, {}), root, text, depth + 1) for name in required(schema)}
-            candidates += [members] if NOTHING not in members.values() else []
-        elif kind == "array":
-            item = least(schema.get("items", {}), root, text, depth + 1) if schema.get("minItems") else NOTHING
-            candidates += [[], [item], [item] * min(int(schema.get("minItems") or 0), 20)] if item is not NOTHING else [[]]
-        elif kind in ("number", "integer"):
-            bounds = [schema.get(key) for key in ("minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum", "multipleOf")]
-            steps = [bound for bound in bounds if _is_number(bound)]
-            candidates += [0, 1, *steps, *(math.floor(step) + 1 for step in steps), *(math.ceil(step) - 1 for step in steps)]
-        elif kind == "string":
-            low = schema.get("minLength")
-            shortest = min(low, 200) if isinstance(low, int) else 0
-            high = schema.get("maxLength")
-            candidates += [text, text[:high] if isinstance(high, int) and high >= 0 else text, text.ljust(shortest, "x")]
-        candidates += [None] if kind == "null" else [False] if kind == "boolean" else []
-    return candidates
+    kind = (kinds(schema) or ("string",))[0]
+    if kind == "object":
+        names = required(schema)
+        members = {name: least(properties(schema).get(name, {}), root, text, depth + 1) for name in names}
+        return [] if any(member is NOTHING for member in members.values()) else [members]
+    if kind == "array":
+        size = schema.get("minItems")
+        item = least(schema.get("items", {}), root, text, depth + 1) if size else NOTHING
+        return [[]] if item is NOTHING else [[item] * min(int(size), 20) if isinstance(size, int | float) else [item]]
+    if kind in ("number", "integer"):
+        bounds = [schema.get(key) for key in _BOUNDS]
+        near = [step for bound in bounds if _is_number(bound) for step in (bound, *_neighbours(bound))]
+        return [0, 1, *near]
+    if kind == "string":
+        low, high = schema.get("minLength"), schema.get("maxLength")
+        cut = text[:high] if isinstance(high, int) and high >= 0 else text
+        return [text, cut, text.ljust(min(low, 200), "x") if isinstance(low, int) else text]
+    return [False] if kind == "boolean" else [None]
+
+
+def _neighbours(bound: Any) -> tuple[int, int]:
+    return (math.floor(bound) + 1, math.ceil(bound) - 1) if math.isfinite(bound) else (0, 0)
 
 
 def _resolve(schema: Any, root: Schema, depth: int) -> Schema:
@@ -137,7 +143,10 @@ def _resolve(schema: Any, root: Schema, depth: int) -> Schema:
     parts = merged.get("allOf")
     for part in parts if isinstance(parts, list | tuple) else ():
         other = _resolve(part, root, depth + 1)
-        joined = {"properties": {**properties(other), **properties(merged)}, "required": required(other) + required(merged)}
+        joined = {
+            "properties": {**properties(other), **properties(merged)},
+            "required": required(other) + required(merged),
+        }
         merged = {**other, **merged, **{key: value for key, value in joined.items() if value}}
     return merged
 
@@ -173,9 +182,9 @@ def _accepts(schema: Any, value: Any, root: Schema, depth: int) -> bool:
         return False
     if not all(_accepts(part, value, root, depth + 1) for part in schema.get("allOf", ())):
         return False
-    if "anyOf" in schema and not any([_accepts(part, value, root, depth + 1) for part in schema["anyOf"]]):
+    if "anyOf" in schema and not any(_accepts(part, value, root, depth + 1) for part in schema["anyOf"]):
         return False
-    if "oneOf" in schema and sum([_accepts(part, value, root, depth + 1) for part in schema["oneOf"]]) != 1:
+    if "oneOf" in schema and sum(_accepts(part, value, root, depth + 1) for part in schema["oneOf"]) != 1:
         return False
     if isinstance(value, str):
         return _within(schema, len(value), "Length") and re.search(schema.get("pattern", ""), value) is not None
@@ -217,7 +226,7 @@ def _within(schema: Schema, size: int, what: str) -> bool:
     return bool(_number(schema.get(f"min{what}", 0)) <= size <= _number(schema.get(f"max{what}", math.inf)))
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: Any) -> TypeGuard[int | float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 

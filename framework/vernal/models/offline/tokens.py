@@ -1,5 +1,7 @@
 """Tokens: a prompt cut into words and the literals that are recognised by their form."""
 
+# ruff: noqa: RUF001  # the marks and signs that people type
+
 import functools
 import json
 import math
@@ -7,22 +9,24 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from vernal.models.offline.words import MONTHS, NUMBERS, WEEKDAYS, stem
+from vernal.models.offline.lexicon import MONTHS, NUMBERS, WEEKDAYS
+from vernal.models.offline.words import stem
 
 _JSON = json.JSONDecoder()
 _MONTH = rf"(?:{'|'.join(f'{month[:3]}(?:{month[3:]})?' for month in MONTHS)}|sept)\.?"
 _ORDINAL = r"\d{1,2}(?:st|nd|rd|th)?"
 _DAYS = "|".join(WEEKDAYS)
 _UNITS = (
-    "km mm cm dm m mi ft kg mg g lbs lb oz ml cl l hrs hr h mins min secs sec s ms gb mb kb tb px eur usd gbp c f w kw kwh"
+    "km|mm|cm|dm|mi|m|ft|kg|mg|g|lbs|lb|oz|ml|cl|l|hrs|hr|h|mins|min|secs|sec|ms|s|gb|mb|kb|tb|px|eur|usd|gbp|c|f|w|kwh"
 )
 _SPANS = "day|week|night|hour|minute|month|year|person|people|star"
 _AMOUNT = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:e[-+]?\d+)?|\.\d+"
-_OPERATION = r"\s*(?:[-+*/×÷^%−]|\*\*|plus|minus|times|multiplied\ by|divided\ by)\s*"  # noqa: RUF001  # typed by people
+_OPERATION = r"\s*(?:[-+*/×÷^%−]|\*\*|plus|minus|times|multiplied\ by|divided\ by)\s*"
 _OPERAND = r"[-(\s]*\d+(?:\.\d+)?[)\s]*"
 
 _TOKEN = rf"""
-  (?P<quoted>"[^"\n]+"|“[^”]+”|„[^“”]+[“”]|«[^»]+»|「[^」]+」|『[^』]+』|`[^`]+`|(?<!\w)'[^'\n]+'(?!\w)|(?<!\w)‘[^’]+’(?!\w))
+  (?P<quoted>"[^"\n]+"|“[^”]+”|„[^“”]+[“”]|«[^»]+»|「[^」]+」|『[^』]+』|`[^`]+`
+    |(?<!\w)'[^'\n]+'(?!\w)|(?<!\w)‘[^’]+’(?!\w))
 | (?P<url>(?:https?|ftp)://[^\s<>"'、。]*[^\s<>"'、。.,;:!?)\]]|www\.[\w-]+\.[^\s<>"']*[\w/])
 | (?P<email>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)
 | (?P<datetime>\d{{4}}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[-+]\d\d:?\d\d)?)(?!\w)
@@ -31,20 +35,22 @@ _TOKEN = rf"""
 | (?P<time>\d{{1,2}}:\d\d(?::\d\d)?(?:\ ?[ap]\.?m)?|\d{{1,2}}\ ?[ap]m|noon|midnight)(?!\w)
 | (?P<uuid>[\da-f]{{8}}-[\da-f]{{4}}-[\da-f]{{4}}-[\da-f]{{4}}-[\da-f]{{12}})(?!\w)
 | (?P<phone>\+\d[\d\ ()-]{{6,}}\d)(?!\w)
-| (?P<day>the\ day\ after\ tomorrow|today|tonight|tomorrow|yesterday|(?:next|this|last)\ (?:week(?:end)?|month|year|{_DAYS})
-    |{_DAYS})(?!\w)
-| (?P<file>(?:~|\.{{1,2}}|[a-z]:)?[\\/]\w[\w.\\/+-]*\w|(?=[\w./+-]*[^\W\d])[\w+-]+(?:[./][\w+-]+)*/[\w+-]+(?:\.\w+)*
+| (?P<day>the\ day\ after\ tomorrow|today|tonight|tomorrow|yesterday|{_DAYS}
+    |(?:next|this|last)\ (?:week(?:end)?|month|year|{_DAYS}))(?!\w)
+| (?P<file>(?:~|\.{{1,2}}|[a-z]:)?[\\/]\w[\w.\\/+-]*\w
+    |(?=[\w./+-]*[^\W\d])[\w+-]+(?:[./][\w+-]+)*/[\w+-]+(?:\.\w+)*
     |\w[\w-]*(?:\.[\w-]+)*\.(?-i:[a-z]\w{{1,4}}|[A-Z]{{2,4}}))(?!\w)
-| (?P<number>(?:[$€£¥₹]\s?)?(?:(?<![\w)])[-+−])?(?:[$€£¥₹]\s?)?(?:{_AMOUNT})(?P<unit>st|nd|rd|th|\s?%|\s?°\s?[cf]?|[$€£¥₹]
-    |(?:{_UNITS.replace(" ", "|")}))?(?!\w|\.\d|-\d\d\d|-(?!{_SPANS})[^\W\d]))
+| (?P<number>(?:[$€£¥₹]\s?)?(?:(?<![\w)])[-+−])?(?:[$€£¥₹]\s?)?(?:{_AMOUNT})
+    (?P<unit>st|nd|rd|th|\s?%|\s?°\s?[cf]?|[$€£¥₹]|(?:{_UNITS}))?(?!\w|\.\d|-\d\d\d|-(?!{_SPANS})[^\W\d]))
 | (?P<id>\#?[^\W_]+(?:(?:[-_'’]|\.(?=\d))[^\W_]+)*)
 | (?P<mark>\S)
-"""  # noqa: RUF001  # the quotation marks and signs that people type
+"""
 
-_IDEOGRAPHIC = r"""
+_ASIDE = "你好|您好|谢谢|怎么样|怎么|什么|多少|如何|请问|今天|明天|现在|[的在是了吗呢有么请帮我你您查给]"
+_IDEOGRAPHIC = rf"""
   (?P<join>[和与及跟と、])
-| (?P<stop>你好|您好|谢谢|怎么样|怎么|什么|多少|如何|请问|今天|明天|现在|[的在是了吗呢有么请帮我你您查给]|[\u3040-\u309f])
-| (?P<word>[\u30a0-\u30ff]+|(?:(?!你好|您好|谢谢|怎么|什么|多少|如何|请问|今天|明天|现在|[的在是了吗呢有么请帮我你您查给和与及跟])[\u3400-\u9fff])+)
+| (?P<stop>{_ASIDE}|[\u3040-\u309f])
+| (?P<word>[\u30a0-\u30ff]+|(?:(?!{_ASIDE}|[和与及跟])[\u3400-\u9fff])+)
 """
 
 
@@ -97,7 +103,7 @@ def expressions(text: str) -> list[tuple[int, int, str]]:
         start = match.start() + match.group().index(written)
         signs = re.sub(r"times|multiplied\s+by|×", "*", written, flags=re.IGNORECASE)
         signs = re.sub(r"divided\s+by|÷", "/", signs, flags=re.IGNORECASE)
-        signs = re.sub(r"minus|−", "-", re.sub("plus", "+", signs, flags=re.IGNORECASE), flags=re.IGNORECASE)  # noqa: RUF001
+        signs = re.sub(r"minus|−", "-", re.sub("plus", "+", signs, flags=re.IGNORECASE), flags=re.IGNORECASE)
         if signs.count("(") == signs.count(")"):
             found.append((start, start + len(written), signs))
     return found
@@ -151,7 +157,7 @@ def _kind_of_word(text: str) -> str:
 
 def number(text: str) -> int | float | None:
     """The number that `text` writes, None where it is none or too large to be sent as JSON."""
-    digits = re.sub(r"[^\d.e+-]", "", text.replace("−", "-").casefold())  # noqa: RUF001  # the minus sign of typesetters
+    digits = re.sub(r"[^\d.e+-]", "", text.replace("−", "-").casefold())
     try:
         if len(digits) < 300 and re.fullmatch(r"[-+]?\d+", digits):
             return int(digits)

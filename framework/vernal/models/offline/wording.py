@@ -1,9 +1,10 @@
 """Wording: answers from what tools gave, and the honest sentence where there is nothing to answer with."""
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Sequence
 from typing import Any
 
-from vernal.models.offline.facts import parsed
+from vernal.models.offline.facts import parsed, phrase
 from vernal.models.offline.planning import Plan
 from vernal.tools.definition import ToolDefinition
 from vernal.values.messages import ToolCall, ToolResponse
@@ -13,7 +14,6 @@ CONFIGURE = (
     "VERNAL_CHAT__MODEL=openai:gpt-5-mini and OPENAI_API_KEY."
 )
 _NAMES_SHOWN = 12
-_DEEPEST = 8
 
 
 def answer(results: Sequence[tuple[ToolCall, ToolResponse]]) -> str:
@@ -33,40 +33,27 @@ def confession(text: str, offered: Sequence[ToolDefinition], plan: Plan, *, note
         parts.append("There was no text to read.")
     if not offered:
         parts.append("No tool was offered to me, so there is nothing that I can do with it.")
+    elif note:
+        parts.append(f"On offer were {_listed([tool.name for tool in offered])}.")
     elif plan.lacking:
         parts += [
-            f"{name} seems to fit, but I found no value for {_listed(missing)}." for name, missing in plan.lacking.items()
+            f"{name} seems to fit, but I found no value for {_listed(missing)}."
+            for name, missing in plan.lacking.items()
         ]
     else:
         parts.append(f"None of the tools on offer fits: {_listed([tool.name for tool in offered])}.")
     return " ".join([*parts, CONFIGURE])
 
 
-def phrase(value: Any, depth: int = 0) -> str:
-    """A JSON value as a person would write it: `key: value` for objects, commas for lists."""
-    if value is None:
-        return "none"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if depth > _DEEPEST:
-        return "…"
-    if isinstance(value, Mapping):
-        inner = ", ".join(f"{_readable(key)}: {phrase(member, depth + 1)}" for key, member in value.items())
-        return f"({inner})" if depth else inner or "nothing"
-    if isinstance(value, list):
-        if depth == 0 and any(isinstance(item, dict | list) for item in value):
-            return "\n".join(f"- {phrase(item)}" for item in value)
-        return ", ".join(phrase(item, depth + 1) for item in value) or "nothing"
-    return str(value)
-
-
 def _line(call: ToolCall, response: ToolResponse, *, alone: bool) -> str:
     arguments = parsed(call.arguments)
-    given = phrase(arguments) if isinstance(arguments, dict) and arguments else ""
-    label = f"{call.name} ({given})" if given else call.name
+    given = arguments.items() if isinstance(arguments, dict) else ()
+    label = f"{call.name}({', '.join(f'{name}={json.dumps(value, ensure_ascii=False)}' for name, value in given)})"
     if response.is_error:
         return f"{label} failed: {response.data or 'no reason was given'}"
-    media = f" [{len(response.media)} attached: {_listed([m.mime_type for m in response.media])}]" if response.media else ""
+    media = (
+        f" [{len(response.media)} attached: {_listed([m.mime_type for m in response.media])}]" if response.media else ""
+    )
     value = parsed(response.data)
     if isinstance(value, str):
         speaks = alone or any(str(said).casefold() in value.casefold() for said in _said(arguments))
@@ -77,11 +64,11 @@ def _line(call: ToolCall, response: ToolResponse, *, alone: bool) -> str:
 
 
 def _said(arguments: Any) -> list[Any]:
-    return [value for value in arguments.values() if isinstance(value, str) and value] if isinstance(arguments, dict) else []
-
-
-def _readable(key: Any) -> str:
-    return str(key).replace("_", " ").strip() or str(key)
+    return (
+        [value for value in arguments.values() if isinstance(value, str) and value]
+        if isinstance(arguments, dict)
+        else []
+    )
 
 
 def _listed(values: Sequence[str]) -> str:
