@@ -1,0 +1,144 @@
+"""One model's dealings with its service. Imported with the first request: it loads httpx and pydantic-core."""
+
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+
+from vernal.http.endpoint import ByteStream, Endpoint
+from vernal.http.errors import BrokenStreamError, ModelError, ProtocolError
+from vernal.http.sse import SseReader
+from vernal.http.wire import decode_json, encode_json
+from vernal.values.mappings import EMPTY
+from vernal.values.messages import ToolCall
+from vernal.values.prompt import Prompt
+from vernal.values.responses import ChatResponse, Generation
+from vernal_openai.replies import ResponseHeaders, read_response
+from vernal_openai.requests import RequestWriter
+from vernal_openai.schemas import without_added_nulls
+from vernal_openai.streams import StreamAssembler
+
+END_MARK = b"[DONE]"
+SHOWN = 200
+"""Bytes that an error shows of an answer that cannot be read."""
+LINGER = 0.5
+"""Seconds to wait, after the end mark, for the end of the body, so that the connection can be used again."""
+
+
+class Exchange:
+    """Sends prompts to one service and reads its answers."""
+
+    def __init__(self, endpoint: Endpoint, writer: RequestWriter, headers: list[tuple[str, str]]) -> None:
+        self._endpoint = endpoint
+        self._writer = writer
+        self._headers = headers
+
+    async def call(self, prompt: Prompt) -> ChatResponse:
+        """The whole answer to `prompt`."""
+        answer = await self._endpoint.post(self._headers, self._writer.body(prompt))
+        return self._whole(prompt, answer.content, ResponseHeaders(answer.headers.raw))
+
+    async def stream(self, prompt: Prompt) -> AsyncIterator[ChatResponse]:
+        """The answer to `prompt` as it arrives; closing the iterator closes the connection (OAI-10)."""
+        stream = await self._endpoint.stream(self._headers, self._writer.body(prompt, stream=True))
+        try:
+            headers = ResponseHeaders(stream.headers.raw)
+            if "application/json" in stream.headers.get("content-type", ""):
+                yield self._whole(prompt, await stream.read_all(), headers)  # a service that does not stream
+                return
+            reader, assembler = SseReader(), StreamAssembler(self._endpoint.service, headers)
+            end_mark = False
+            while not end_mark and (data := await stream.read()):
+                for name, payload in reader.feed(data):
+                    if payload.startswith(END_MARK):
+                        end_mark = True
+                        break
+                    response = assembler.add(self._chunk(name, payload))
+                    if response is not None:
+                        yield response
+            if not end_mark:
+                for name, payload in reader.close():
+                    end_mark = end_mark or payload.startswith(END_MARK)
+                    response = None if end_mark else assembler.add(self._chunk(name, payload, last=True))
+                    if response is not None:
+                        yield response
+            yield self._relaxed(prompt, assembler.finish(end_mark=end_mark))
+            if end_mark:
+                await _read_to_the_end(stream)
+        finally:
+            await stream.aclose()
+
+    def _whole(self, prompt: Prompt, content: bytes, headers: ResponseHeaders) -> ChatResponse:
+        body = self._decoded(content)
+        if body.get("error"):
+            raise self._endpoint.refusal(content, status=_status(body["error"]))
+        response = read_response(body, service=self._endpoint.service, headers=headers)
+        return self._relaxed(prompt, response)
+
+    def _chunk(self, name: bytes, payload: bytes, *, last: bool = False) -> Mapping[str, Any]:
+        """One chunk of a stream; an error in its place is raised (R20)."""
+        if name == b"error":
+            raise self._endpoint.refusal(payload)
+        try:
+            chunk = self._decoded(payload)
+        except ProtocolError as error:
+            if last:  # what is left when the bytes end
+                raise BrokenStreamError("the stream ended in the middle", service=self._endpoint.service) from error
+            raise
+        if chunk.get("error"):
+            raise self._endpoint.refusal(payload)
+        return chunk
+
+    def _decoded(self, content: bytes) -> Mapping[str, Any]:
+        try:
+            body = decode_json(content)
+        except ValueError:
+            body = None
+        if not isinstance(body, dict):
+            text = content[:SHOWN].decode("utf-8", "replace")
+            raise ProtocolError(
+                f"the answer is no JSON object, but begins with {text!r}", service=self._endpoint.service
+            )
+        return body
+
+    def _relaxed(self, prompt: Prompt, response: ChatResponse) -> ChatResponse:
+        """The response without the nulls that strict schemas ask for in place of what was optional (OAI-11)."""
+        if not response.has_tool_calls or not (prepared := self._writer.prepared(prompt)).strict:
+            return response
+        schemas = {callback.definition.name: callback.definition.input_schema for callback in prepared.tool_callbacks}
+        return response.copy(
+            generations=tuple(
+                Generation(
+                    generation.output.copy(
+                        tool_calls=tuple(
+                            _without_nulls(call, schemas.get(call.name, EMPTY)) for call in generation.output.tool_calls
+                        )
+                    ),
+                    generation.metadata,
+                )
+                for generation in response.generations
+            )
+        )
+
+
+def _without_nulls(call: ToolCall, schema: Mapping[str, Any]) -> ToolCall:
+    try:
+        arguments = decode_json(call.arguments)
+    except ValueError:
+        return call
+    relaxed = without_added_nulls(arguments, schema)
+    if relaxed == arguments:
+        return call
+    return ToolCall(call.id, call.name, encode_json(relaxed).decode(), call.type, call.metadata)
+
+
+def _status(error: object) -> int | None:
+    """The status that an error object names, where it comes with a status of success."""
+    code = (error.get("status") or error.get("code")) if isinstance(error, Mapping) else None
+    return code if isinstance(code, int) and 400 <= code < 600 else None
+
+
+async def _read_to_the_end(stream: ByteStream) -> None:
+    try:
+        while await stream.read(within=LINGER):
+            pass
+    except ModelError:
+        return  # the answer is whole; the connection is closed instead of used again

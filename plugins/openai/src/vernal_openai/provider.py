@@ -1,0 +1,57 @@
+"""OpenAI as a provider of chat models."""
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+from vernal import ChatModelProvider
+from vernal.http import HttpClients, RetryPolicy, Timeouts
+from vernal_openai.chat_model import BASE_URL, OpenAiChatModel
+from vernal_openai.options import OpenAiChatOptions
+
+if TYPE_CHECKING:
+    from vernal_openai.settings import OpenAiSettings
+
+
+class OpenAiChatModelProvider(ChatModelProvider):
+    """Chat models of the service that the settings under `openai` name."""
+
+    def __init__(self, settings: "OpenAiSettings", clients: HttpClients | None = None) -> None:
+        self._settings = settings
+        self._clients = clients or HttpClients()
+
+    @property
+    def name(self) -> str:
+        """`"openai"`."""
+        return "openai"
+
+    @property
+    def configured(self) -> bool:
+        """Whether there is a key or a base URL."""
+        key = self._settings.api_key
+        return bool((key is not None and key.get_secret_value()) or self._settings.base_url)
+
+    def create(self, model: str | None = None) -> OpenAiChatModel:
+        """A chat model of this service, by default the one that the settings name."""
+        settings = self._settings
+        return OpenAiChatModel(
+            api_key=settings.api_key,
+            base_url=settings.base_url or BASE_URL,
+            options=OpenAiChatOptions(model=model or settings.model, **settings.options.model_dump()),
+            profile=settings.profile,
+            organization=settings.organization,
+            project=settings.project,
+            headers=settings.headers,
+            clients=self._clients,
+            timeouts=self._timeouts(),
+            retry=RetryPolicy(max_attempts=settings.max_attempts),
+        )
+
+    def _timeouts(self) -> Timeouts:
+        given = {
+            "connect": self._settings.connect_timeout,
+            "first_token": self._settings.first_token_timeout,
+            "between_chunks": self._settings.between_chunks_timeout,
+            "total": self._settings.total_timeout,
+        }
+        seconds = {name: value.total_seconds() for name, value in given.items() if value is not None}
+        return dataclasses.replace(self._clients.timeouts, **seconds)

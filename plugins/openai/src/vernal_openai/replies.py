@@ -1,0 +1,227 @@
+"""What a service answers, read into vernal's values. Imported with the first request."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from vernal.http.errors import ProtocolError
+from vernal.http.wire import encode_json
+from vernal.values.messages import AssistantMessage, ToolCall
+from vernal.values.responses import (
+    CUT_OFF,
+    ChatGenerationMetadata,
+    ChatResponse,
+    ChatResponseMetadata,
+    FinishReason,
+    Generation,
+    RateLimit,
+)
+from vernal.values.usage import EMPTY_USAGE, Usage
+from vernal_openai.messages import EXTRA
+
+FINISH_REASONS: Mapping[str, FinishReason] = {
+    "stop": FinishReason.STOP,
+    "eos": FinishReason.STOP,
+    "end_turn": FinishReason.STOP,
+    "stop_sequence": FinishReason.STOP,
+    "tool_calls": FinishReason.TOOL_CALLS,
+    "function_call": FinishReason.TOOL_CALLS,
+    "tool_use": FinishReason.TOOL_CALLS,
+    "length": FinishReason.LENGTH,
+    "max_tokens": FinishReason.LENGTH,
+    "model_length": FinishReason.LENGTH,
+    "content_filter": FinishReason.CONTENT_FILTER,
+    "error": FinishReason.ERROR,
+    "insufficient_system_resource": FinishReason.ERROR,
+}
+ROOT_MEMBERS = frozenset({"id", "object", "model", "choices", "usage", "error", "obfuscation", "p"})
+"""Members of a response with a place of their own (or, the last two, padding against the guessing of lengths)."""
+CHOICE_MEMBERS = frozenset({"index", "message", "delta", "finish_reason"})
+MESSAGE_MEMBERS = frozenset({"role", "content", "tool_calls", "reasoning", "reasoning_content"})
+CALL_MEMBERS = frozenset({"index", "id", "type", "function"})
+
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
+_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+def read_response(body: Mapping[str, Any], *, service: str, headers: "ResponseHeaders") -> ChatResponse:
+    """The response for the body of an answer that was not streamed.
+
+    Raises:
+        ProtocolError: the body is no chat completion.
+    """
+    choices = body.get("choices")
+    if not isinstance(choices, list) or not choices:
+        raise ProtocolError(f"the answer has no choices, but {sorted(body)!r}", service=service)
+    metadata = ChatResponseMetadata(
+        body.get("id") or None,
+        body.get("model") or None,
+        read_usage(body),
+        (),
+        headers.rate_limit,
+        {**headers.properties, **unmapped(body, ROOT_MEMBERS)},
+    )
+    return ChatResponse(tuple(_read_choice(choice, service) for choice in choices), metadata)
+
+
+def _read_choice(choice: Mapping[str, Any], service: str) -> Generation:
+    message = choice.get("message") or {}
+    text, reasoning = read_content(message.get("content"))
+    calls = tuple(read_call(call) for call in message.get("tool_calls") or ())
+    return generation(
+        AssistantMessage(
+            text, calls, (), reasoning or read_reasoning(message), without_empty(unmapped(message, MESSAGE_MEMBERS))
+        ),
+        choice.get("finish_reason"),
+        unmapped(choice, CHOICE_MEMBERS),
+        service,
+    )
+
+
+def generation(message: AssistantMessage, raw: str | None, properties: dict[str, Any], service: str) -> Generation:
+    """A generation whose finish reason is in vernal's vocabulary, the service's own beside it.
+
+    Raises:
+        ProtocolError: a call has no name (OAI-05), and was not cut off.
+    """
+    reason = finish_reason(raw, properties.get("native_finish_reason"), bool(message.tool_calls))
+    if reason not in CUT_OFF:
+        for call in message.tool_calls:
+            if not call.name.strip():
+                raise ProtocolError(f"Tool call function name is missing in the call {call.id!r}", service=service)
+    return Generation(message, ChatGenerationMetadata(reason, raw, properties))
+
+
+def finish_reason(raw: str | None, native: object, has_calls: bool) -> FinishReason:
+    """The one meaning of a finish reason; `native` is the one of the model behind a router (OpenRouter)."""
+    reason = FINISH_REASONS.get((raw or "").lower())
+    if isinstance(native, str) and FINISH_REASONS.get(native.lower()) is FinishReason.LENGTH:
+        return FinishReason.LENGTH
+    if reason is None or reason is FinishReason.STOP:
+        return FinishReason.TOOL_CALLS if has_calls else FinishReason.STOP
+    return reason
+
+
+def read_content(content: object) -> tuple[str | None, str | None]:
+    """Text and reasoning of a message's content: a string, or a list of parts (Mistral)."""
+    if content is None or isinstance(content, str):
+        return content, None
+    texts: list[str] = []
+    thoughts: list[str] = []
+    for part in content if isinstance(content, list) else ():
+        if not isinstance(part, Mapping):
+            continue
+        if part.get("type") == "thinking":
+            thinking = part.get("thinking")
+            thoughts += [thinking] if isinstance(thinking, str) else _texts(thinking or ())
+        else:
+            texts += _texts((part,))
+    return "".join(texts) if texts else None, "".join(thoughts) if thoughts else None
+
+
+def read_reasoning(message: Mapping[str, Any]) -> str | None:
+    """The reasoning of a message, under either name (OAI-08)."""
+    reasoning = message.get("reasoning_content") or message.get("reasoning")
+    return reasoning if isinstance(reasoning, str) else None
+
+
+def read_call(call: Mapping[str, Any]) -> ToolCall:
+    """A whole tool call; a missing id is repaired by the engine (R8)."""
+    function = call.get("function") or {}
+    return ToolCall(
+        str(call.get("id") or ""),
+        function.get("name") or "",
+        read_arguments(function.get("arguments")),
+        call.get("type") or "function",
+        call_metadata(unmapped(call, CALL_MEMBERS)),
+    )
+
+
+def read_arguments(arguments: object) -> str:
+    """The JSON text of arguments, as it came; some services send the object itself."""
+    if arguments is None:
+        return ""
+    return arguments if isinstance(arguments, str) else encode_json(arguments).decode()
+
+
+def call_metadata(extra: dict[str, Any]) -> dict[str, Any]:
+    """The metadata of a tool call with members beyond the protocol (OAI-07)."""
+    return {EXTRA: extra} if extra else {}
+
+
+def read_usage(body: Mapping[str, Any]) -> Usage:
+    """The usage that a body reports, `EMPTY_USAGE` where it reports none."""
+    usage = body.get("usage") or (body.get("x_groq") or {}).get("usage")
+    if not isinstance(usage, Mapping):
+        return EMPTY_USAGE
+    prompt = usage.get("prompt_tokens_details") or {}
+    completion = usage.get("completion_tokens_details") or {}
+    cached = prompt.get("cached_tokens")
+    return Usage(
+        usage.get("prompt_tokens") or 0,
+        usage.get("completion_tokens") or 0,
+        usage.get("total_tokens"),
+        usage.get("prompt_cache_hit_tokens") if cached is None else cached,
+        prompt.get("cache_write_tokens"),
+        completion.get("reasoning_tokens"),
+        usage,
+    )
+
+
+def unmapped(members: Mapping[str, Any], mapped: frozenset[str]) -> dict[str, Any]:
+    """The members that have no place of their own; null ones say nothing (OAI-12)."""
+    return {name: value for name, value in members.items() if name not in mapped and value is not None}
+
+
+def without_empty(members: dict[str, Any]) -> dict[str, Any]:
+    """The members that say something: no empty lists and texts."""
+    return {name: value for name, value in members.items() if value not in ([], "", {})}
+
+
+class ResponseHeaders:
+    """What the headers of a response say: the caller's limits, and the id of the request."""
+
+    __slots__ = ("properties", "rate_limit")
+
+    def __init__(self, headers: Iterable[tuple[bytes, bytes]]) -> None:
+        limits: dict[str, str] = {}
+        self.properties: dict[str, Any] = {}
+        for name, value in headers:
+            name = name.lower()
+            if name.startswith(b"x-ratelimit-"):
+                limits[name[12:].decode("latin-1")] = value.decode("latin-1")
+            elif name == b"x-request-id":
+                self.properties["request_id"] = value.decode("latin-1")
+        self.rate_limit = _rate_limit(limits) if limits else None
+
+
+def _rate_limit(limits: Mapping[str, str]) -> RateLimit:
+    return RateLimit(
+        _count(limits.get("limit-requests")),
+        _count(limits.get("remaining-requests")),
+        _duration(limits.get("reset-requests")),
+        _count(limits.get("limit-tokens")),
+        _count(limits.get("remaining-tokens")),
+        _duration(limits.get("reset-tokens")),
+    )
+
+
+def _count(text: str | None) -> int | None:
+    return int(text) if text is not None and text.isdigit() else None
+
+
+def _duration(text: str | None) -> float | None:
+    """Seconds of `"6m0s"`, `"20ms"`, `"1.5s"` or `"3"`."""
+    if not text:
+        return None
+    parts = _DURATION.findall(text)
+    if parts and "".join(f"{number}{unit}" for number, unit in parts) == text:
+        return sum(float(number) * _SECONDS[unit] for number, unit in parts)
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _texts(parts: Iterable[Any]) -> list[str]:
+    return [part["text"] for part in parts if isinstance(part, Mapping) and isinstance(part.get("text"), str)]

@@ -1,0 +1,53 @@
+"""The settings under `openai`. Loads pydantic; imported when an application starts."""
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr
+
+from vernal import Settings
+from vernal.context.settings import Duration, fallback
+
+
+class OpenAiOptionSettings(BaseModel):
+    """The options of the model where no request sets others."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    temperature: float | None = Field(default=None, description="Randomness, from 0 to 2.")
+    top_p: float | None = Field(default=None, description="Share of the likeliest tokens to draw from, from 0 to 1.")
+    max_tokens: int | None = Field(default=None, description="Greatest number of output tokens.")
+    reasoning_effort: str | None = Field(default=None, description="How long a reasoning model thinks.")
+    verbosity: str | None = Field(default=None, description="How long answers are: low, medium, high.")
+    service_tier: str | None = Field(default=None, description="Processing tier: auto, default, flex, priority.")
+    seed: int | None = Field(default=None, description="Makes answers repeatable, where the service can.")
+    parallel_tool_calls: bool | None = Field(default=None, description="Whether several tools may be called at once.")
+    strict: bool | None = Field(default=None, description="Whether arguments follow the tools' schemas to the letter.")
+
+
+class OpenAiSettings(Settings, prefix="openai"):
+    """How OpenAI, or a service that speaks its protocol, is reached."""
+
+    enabled: bool = Field(default=True, description="Whether OpenAI is a candidate for the chat model.")
+    api_key: Annotated[SecretStr | None, fallback("OPENAI_API_KEY")] = Field(
+        default=None, description="The API key; demanded at the first request, by services that need one."
+    )
+    base_url: Annotated[str | None, fallback("OPENAI_BASE_URL")] = Field(
+        default=None, description="Address of the API, OpenAI's by default; such as http://localhost:11434/v1."
+    )
+    model: str | None = Field(default=None, description="Name of the model; gpt-5-mini by default at OpenAI itself.")
+    organization: Annotated[str | None, fallback("OPENAI_ORG_ID")] = Field(
+        default=None, description="Organization that requests are counted for."
+    )
+    project: Annotated[str | None, fallback("OPENAI_PROJECT_ID")] = Field(
+        default=None, description="Project that requests are counted for."
+    )
+    profile: str | None = Field(
+        default=None, description="Service whose ways are followed; by default the base URL tells."
+    )
+    headers: dict[str, str] = Field(default={}, description="Further headers of each request.")
+    options: OpenAiOptionSettings = Field(default=OpenAiOptionSettings(), description="Options of the model.")
+    connect_timeout: Duration | None = Field(default=None, description="Longest time to connect.")
+    first_token_timeout: Duration | None = Field(default=None, description="Longest time to the begin of an answer.")
+    between_chunks_timeout: Duration | None = Field(default=None, description="Longest silence within an answer.")
+    total_timeout: Duration | None = Field(default=None, description="Longest time for a whole answer.")
+    max_attempts: int = Field(default=3, ge=1, description="How often a request is sent at most; 1: no retries.")
