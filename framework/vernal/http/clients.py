@@ -82,6 +82,12 @@ class HttpClients:
         if transport is not None:
             await transport.aclose()
 
+    def close(self) -> None:
+        """`aclose` for code that cannot await; on a running loop its connections close within the loop's next steps."""
+        transport, self._transport, self._shared = self._transport, None, None
+        if transport is not None:
+            transport.close()
+
     def _loop_transport(self) -> "LoopTransport":
         if self._transport is None:
             from vernal.http.transport import LoopTransport, TransportOptions

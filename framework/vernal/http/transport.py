@@ -38,6 +38,7 @@ class LoopTransport(httpx.AsyncBaseTransport):
     def __init__(self, options: TransportOptions) -> None:
         self._options = options
         self._loops: dict[asyncio.AbstractEventLoop, _LoopConnections] = {}
+        self._closing: set[asyncio.Task[None]] = set()
         self._env_proxies = getproxies() if options.trust_env and options.proxy is None else {}
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
@@ -59,6 +60,16 @@ class LoopTransport(httpx.AsyncBaseTransport):
             elif loop.is_running():
                 await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(_close(connections), loop))
             self._loops.pop(loop, None)
+
+    def close(self) -> None:
+        """Close the connections of all loops; those of the running loop within its next steps, the others at once."""
+        here = asyncio._get_running_loop()
+        for loop, connections in list(self._loops.items()):
+            if loop is here:
+                self._closing.add(task := loop.create_task(_close(connections)))
+                task.add_done_callback(self._closing.discard)
+            elif loop.is_running():
+                asyncio.run_coroutine_threadsafe(_close(connections), loop).result()
 
     def _open(self, loop: asyncio.AbstractEventLoop) -> "_LoopConnections":
         for ended in [other for other in self._loops if other.is_closed()]:

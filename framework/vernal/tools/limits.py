@@ -11,6 +11,9 @@ from vernal.values.messages import AssistantMessage, ToolResponseMessage
 from vernal.values.responses import ChatGenerationMetadata, FinishReason, Generation
 from vernal.values.turn import Turn
 
+UNLIMITED = -1
+"""What settings write for no limit (TAC-13)."""
+
 
 class OnLimitExceeded(StrEnum):
     """What a breached limit does: end the turn, or tell the model."""
@@ -43,7 +46,7 @@ class LimitBreach:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCallLimits:
-    """Limits per turn; a limit of N lets N calls be answered, None means unlimited (LIM-14).
+    """Limits per turn; a limit of N lets N calls be answered, None (or -1) means unlimited (LIM-14).
 
     `max_calls_per_tool` overrides the default for the named tools; `excluded_tools` have no limit of their own but
     count to the total (LIM-15). `max_identical_calls` is how many identical calls in a row run before the next is
@@ -61,7 +64,8 @@ class ToolCallLimits:
     max_identical_calls: int | None = 2
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "max_calls_per_tool", frozen(self.max_calls_per_tool))
+        if isinstance(self.max_calls_per_tool, dict):  # another mapping may match names in a way of its own
+            object.__setattr__(self, "max_calls_per_tool", frozen(self.max_calls_per_tool))
         object.__setattr__(self, "excluded_tools", frozenset(self.excluded_tools))
         object.__setattr__(self, "on_limit_exceeded", OnLimitExceeded(self.on_limit_exceeded))
         _refuse_low("max_calls_per_tool_default", self.max_calls_per_tool_default)
@@ -78,14 +82,16 @@ class ToolCallLimits:
         limit = self._limit_of(tool_name)
         if limit is not None and turn.count(tool_name) >= limit:
             return LimitBreach(tool_name, limit)
-        if self.max_total_tool_calls is not None and turn.total >= self.max_total_tool_calls:
-            return LimitBreach(None, self.max_total_tool_calls)
+        total = self.max_total_tool_calls
+        if total is not None and total != UNLIMITED and turn.total >= total:
+            return LimitBreach(None, total)
         return None
 
     def _limit_of(self, tool_name: str) -> int | None:
         if tool_name in self.excluded_tools:
             return None
-        return self.max_calls_per_tool.get(tool_name, self.max_calls_per_tool_default)
+        limit = self.max_calls_per_tool.get(tool_name, self.max_calls_per_tool_default)
+        return None if limit == UNLIMITED else limit
 
 
 class ToolCallLimitExceeded(VernalError):
@@ -129,5 +135,7 @@ class ToolCallLimitExceeded(VernalError):
 
 
 def _refuse_low(name: str, limit: int | None) -> None:
-    if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit <= 0):
+    if limit is None or limit == UNLIMITED:
+        return
+    if isinstance(limit, bool) or not isinstance(limit, int) or limit <= 0:
         raise ValueError(f"{name} is {limit!r}; it must be an integer greater than 0, or None for no limit")

@@ -1,9 +1,10 @@
 """Finding a tool by its name, for tools that do not come with the request."""
 
 from collections.abc import Iterable
+from typing import Any
 
 from vernal.tools.callback import ToolCallback
-from vernal.tools.collection import refuse_duplicates
+from vernal.tools.collection import refuse_duplicates, tool_callbacks
 
 
 class ToolCallbackResolver:
@@ -47,3 +48,20 @@ class DelegatingToolCallbackResolver(ToolCallbackResolver):
             if callback is not None:
                 return callback
         return None
+
+
+class ProviderToolCallbackResolver(ToolCallbackResolver):
+    """Knows the tools of sources that are read when a tool is first looked for (R25).
+
+    A source is anything that `tool_callbacks` takes: a provider, an object with `@tool` methods, a function.
+    """
+
+    def __init__(self, sources: Iterable[Any] = ()) -> None:
+        self._sources = tuple(sources)
+        self._callbacks: dict[str, ToolCallback] | None = None
+
+    def resolve(self, name: str) -> ToolCallback | None:
+        """The tool called `name`, or None."""
+        if self._callbacks is None:
+            self._callbacks = {callback.definition.name: callback for callback in tool_callbacks(*self._sources)}
+        return self._callbacks.get(name)
