@@ -1,153 +1,94 @@
-"""The ways in which the engine is asked: behaviours with a number are shown in each of them."""
+"""One way to ask in all four forms: blocking and asynchronous, called and streamed."""
 
 import asyncio
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
 
-from vernal import (
-    ChatClient,
-    ChatClientRequestSpec,
-    ChatClientResponse,
-    ChatResponse,
-    MessageAggregator,
-    Prompt,
-    ToolCallingAdvisor,
-    ToolCallingManager,
-    ToolExecutionResult,
-)
-from vernal.testing import ScriptedChatModel
+from vernal import ChatClientRequestSpec, ChatClientResponse, ChatResponse, MessageAggregator
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a turn gave: `chunks` is the response alone where the turn was a call, else all that went out."""
+    """What came of a turn; of a called one `chunks` is the one response, of a streamed one the rest is the aggregate.
 
+    `text` is what a reader has seen: the texts of all chunks, in order.
+    """
+
+    text: str
+    chat_response: ChatResponse
     client_response: ChatClientResponse
     chunks: tuple[ChatClientResponse, ...]
 
-    @property
-    def chat_response(self) -> ChatResponse:
-        assert self.client_response.chat_response is not None
-        return self.client_response.chat_response
-
-    @property
-    def text(self) -> str | None:
-        return self.client_response.text
+    @classmethod
+    def of(cls, chunks: list[ChatClientResponse]) -> "Outcome":
+        """The outcome of a turn with these chunks."""
+        aggregator = MessageAggregator()
+        for chunk in aggregator.over(chunks):
+            assert isinstance(chunk, ChatClientResponse)
+        text = "".join(chunk.text or "" for chunk in chunks)
+        if len(chunks) == 1:
+            [whole] = chunks
+            return cls(text, whole.chat_response or ChatResponse(), whole, tuple(chunks))
+        response = ChatClientResponse(aggregator.response, aggregator.context)
+        return cls(text, aggregator.response, response, tuple(chunks))
 
 
 @dataclass(frozen=True)
 class Form:
-    """One of the four forms of a turn: call, acall, stream, astream."""
+    """A form of asking: `name` is the method of the request that begins it."""
 
     name: str
-    _run: Callable[[ChatClientRequestSpec], list[ChatClientResponse]]
 
     @property
-    def streams(self) -> bool:
+    def is_stream(self) -> bool:
+        """Whether the answer comes in chunks."""
         return self.name.endswith("stream")
 
+    @property
+    def is_async(self) -> bool:
+        """Whether it is awaited."""
+        return self.name.startswith("a")
+
     def ask(self, spec: ChatClientRequestSpec) -> Outcome:
-        """Run the turn to its end; the chunks of a stream are aggregated."""
-        chunks = tuple(self._run(spec))
-        if not self.streams:
-            return Outcome(chunks[0], chunks)
-        aggregator = MessageAggregator()
-        for _ in aggregator.over(chunks):
-            pass
-        return Outcome(ChatClientResponse(aggregator.response, aggregator.context), chunks)
+        """Run the request to its end, in a blocking form from here, in an asynchronous one on an event loop."""
+        return Outcome.of(asyncio.run(self._achunks(spec)) if self.is_async else self._chunks(spec))
 
+    def _chunks(self, spec: ChatClientRequestSpec) -> list[ChatClientResponse]:
+        if self.is_stream:
+            with spec.stream().chat_client_response() as chunks:
+                return list(chunks)
+        return [spec.call().chat_client_response()]
 
-def _call(spec: ChatClientRequestSpec) -> list[ChatClientResponse]:
-    return [spec.call().chat_client_response()]
-
-
-def _acall(spec: ChatClientRequestSpec) -> list[ChatClientResponse]:
-    async def run() -> list[ChatClientResponse]:
+    async def _achunks(self, spec: ChatClientRequestSpec) -> list[ChatClientResponse]:
+        if self.is_stream:
+            async with spec.astream().chat_client_response() as chunks:
+                return [chunk async for chunk in chunks]
         return [await spec.acall().chat_client_response()]
 
-    return asyncio.run(run())
+
+FORMS = ("call", "acall", "stream", "astream")
 
 
-def _stream(spec: ChatClientRequestSpec) -> list[ChatClientResponse]:
-    with spec.stream().chat_client_response() as chunks:
-        return list(chunks)
-
-
-def _astream(spec: ChatClientRequestSpec) -> list[ChatClientResponse]:
-    async def run() -> list[ChatClientResponse]:
-        async with spec.astream().chat_client_response() as chunks:
-            return [chunk async for chunk in chunks]
-
-    return asyncio.run(run())
-
-
-FORMS = tuple(
-    Form(name, run) for name, run in {"call": _call, "acall": _acall, "stream": _stream, "astream": _astream}.items()
-)
-
-
-@pytest.fixture(scope="session", params=FORMS, ids=lambda form: form.name)
+@pytest.fixture(params=FORMS)
 def form(request: pytest.FixtureRequest) -> Form:
-    """Each of the four forms of a turn."""
-    given: Form = request.param
-    return given
+    """Each of the four forms in turn."""
+    return Form(request.param)
 
 
-Execute = Callable[[ToolCallingManager, Prompt, ChatResponse], ToolExecutionResult]
-"""Lets a manager execute the tool calls of a response to a prompt."""
+@pytest.fixture(params=("stream", "astream"))
+def stream_form(request: pytest.FixtureRequest) -> Form:
+    """Both forms of a stream."""
+    return Form(request.param)
 
 
-class _Recorder(ToolCallingManager):
-    """A manager that remembers what the one behind it did, since the loop keeps it to itself."""
-
-    def __init__(self, manager: ToolCallingManager) -> None:
-        self._manager = manager
-        self.outcome: ToolExecutionResult | Exception | None = None
-
-    async def aexecute_tool_calls(self, prompt: Prompt, chat_response: ChatResponse) -> ToolExecutionResult:
-        try:
-            self.outcome = await self._manager.aexecute_tool_calls(prompt, chat_response)
-        except Exception as error:
-            self.outcome = error
-            raise
-        return self.outcome
+@pytest.fixture(params=("call", "acall"))
+def call_form(request: pytest.FixtureRequest) -> Form:
+    """Both forms of a call."""
+    return Form(request.param)
 
 
-def _by_hand(manager: ToolCallingManager, prompt: Prompt, response: ChatResponse) -> ToolExecutionResult:
-    return manager.execute_tool_calls(prompt, response)
-
-
-def _by_hand_async(manager: ToolCallingManager, prompt: Prompt, response: ChatResponse) -> ToolExecutionResult:
-    return asyncio.run(manager.aexecute_tool_calls(prompt, response))
-
-
-def _in_loop(form: Form) -> Execute:
-    def execute(manager: ToolCallingManager, prompt: Prompt, response: ChatResponse) -> ToolExecutionResult:
-        recorder = _Recorder(manager)
-        advisor = ToolCallingAdvisor(tool_calling_manager=recorder)
-        client = ChatClient.builder(ScriptedChatModel([response, "Done."])).tool_advisor(advisor).build()
-        form.ask(client.prompt(prompt))
-        if isinstance(recorder.outcome, Exception):
-            raise recorder.outcome  # a limit that the loop has turned into an answer
-        assert recorder.outcome is not None
-        return recorder.outcome
-
-    return execute
-
-
-_BY_HAND = {"by-hand": _by_hand, "by-hand-async": _by_hand_async}
-_EXECUTIONS = _BY_HAND | {f"loop-{form.name}": _in_loop(form) for form in FORMS}
-
-
-@pytest.fixture(scope="session", params=tuple(_EXECUTIONS))
-def execute(request: pytest.FixtureRequest) -> Execute:
-    """Each way in which a manager comes to execute tool calls: by hand in both faces, in the loop in four forms."""
-    return _EXECUTIONS[request.param]
-
-
-@pytest.fixture(scope="session", params=tuple(_BY_HAND))
-def execute_by_hand(request: pytest.FixtureRequest) -> Execute:
-    """Both faces of a manager that is called by hand, where the turn is read from the prompt."""
-    return _EXECUTIONS[request.param]
+@pytest.fixture(scope="session")
+def forms() -> tuple[Form, ...]:
+    """All four forms, for property tests, which go through them within each example."""
+    return tuple(map(Form, FORMS))
