@@ -191,6 +191,8 @@ class ApplicationContext:
             raise
 
     def _closing(self) -> Steps[list[BeanCloseError]]:
+        from vernal.context.starting import forget_ended
+
         if self._closed:
             return []
         self._closed = True
@@ -199,6 +201,9 @@ class ApplicationContext:
         failures = yield from self._lifecycle.closing()
         while self._undo:
             self._undo.pop()()
+        for source in self._containers:
+            source.release()
+        forget_ended(self._graph)
         return failures
 
     def _fill_open_dependencies(self) -> None:

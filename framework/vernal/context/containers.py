@@ -35,7 +35,7 @@ class ContainerSource:
 
     def __init__(self, source: Any) -> None:
         self.container: Container = source() if isinstance(source, type) else source
-        self.made_here = isinstance(source, type)
+        self._made_here = isinstance(source, type)
         parent = self.container.declarative_parent if hasattr(self.container, "declarative_parent") else None
         cls = parent or type(self.container)
         self.name = cls.__qualname__.rpartition("<locals>.")[2]
@@ -55,6 +55,11 @@ class ContainerSource:
             if (definition := self._define(name, provider)) is not None
         ]
         return [replace(one, points=tuple(self._points(one))) for one in found]
+
+    def release(self) -> None:
+        """Undo what making the container did elsewhere: a container may wire modules when it is made."""
+        if self._made_here:
+            self.container.unwire()
 
     def open_dependencies(self) -> "Iterator[tuple[Provider[Any], InjectionPoint]]":
         """The `Dependency` providers that nothing is bound to, each with what it asks for."""

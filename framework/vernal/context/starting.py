@@ -4,7 +4,7 @@ import asyncio
 import inspect
 from typing import TYPE_CHECKING, Any
 
-from dependency_injector.providers import BaseResource, Object, Provider
+from dependency_injector.providers import BaseResource, BaseSingleton, Object, Provider
 from dependency_injector.providers import Callable as CallableProvider
 
 from vernal.context.creation import checked
@@ -16,6 +16,7 @@ from vernal.context.steps import Steps
 from vernal.errors import ConfigurationError, UsageError
 
 if TYPE_CHECKING:
+    from vernal.context.graph import BeanGraph
     from vernal.context.linking import Linker
 
 
@@ -86,3 +87,17 @@ class Starter:
                     await ended
 
         self._lifecycle.add(Opened(definition, aclose=shut_down))
+
+
+def forget_ended(graph: "BeanGraph") -> None:
+    """Empty the singletons of a user's containers that hold what ends with the context, so that they can be used again.
+
+    That is what came from elsewhere than those containers, and what was started.
+    """
+    ended: set[str] = set()
+    for definition in graph.order:
+        holds = any(target.name in ended for target, _ in graph.needs(definition))
+        if holds or definition.provider is None or definition.starts_with_context:
+            ended.add(definition.name)
+            if isinstance(definition.provider, BaseSingleton):
+                definition.provider.reset()

@@ -1,4 +1,4 @@
-"""`ApplicationContextRunner`: applications for tests, started in isolation, a failed start being a value to assert on."""
+"""`ApplicationContextRunner`: applications for tests, isolated; a failed start is a value to assert on."""
 
 import os
 import re
@@ -22,7 +22,7 @@ T = TypeVar("T")
 class ApplicationContextRunner:
     """Describes an application for a test; every `with_…` and `without_…` gives a new runner.
 
-    Nothing of the surroundings is read unless it is asked for: no installed plugins, no environment variables, no files.
+    Nothing of the surroundings is read unless asked for: no installed plugins, no environment variables, no files.
 
         runner = ApplicationContextRunner().with_auto_configurations(ToolCallingAutoConfiguration)
         with runner.with_settings({"tools": {"throw_exception_on_error": True}}).run() as run:
@@ -129,6 +129,9 @@ class ContextRun:
             self._context = self._application.start()
         except Exception as error:  # noqa: BLE001 - a failed start is what a test may be about
             self.failure = error
+        except BaseException:
+            self._hidden.__exit__(None, None, None)
+            raise
         return self
 
     def __exit__(
@@ -146,6 +149,9 @@ class ContextRun:
             self._context = await self._application.astart()
         except Exception as error:  # noqa: BLE001 - the same
             self.failure = error
+        except BaseException:
+            self._hidden.__exit__(None, None, None)
+            raise
         return self
 
     async def __aexit__(
@@ -161,7 +167,9 @@ class ContextRun:
 @contextmanager
 def _hidden(names: frozenset[str]) -> Iterator[None]:
     """Modules that cannot be imported: None in `sys.modules` stops both an import and a search for the module."""
-    inside = {loaded for loaded in sys.modules if any(loaded == name or loaded.startswith(f"{name}.") for name in names)}
+    inside = {
+        loaded for loaded in sys.modules if any(loaded == name or loaded.startswith(f"{name}.") for name in names)
+    }
     kept: dict[str, ModuleType | None] = {name: sys.modules.get(name) for name in inside | names}
     hiding: dict[str, Any] = dict.fromkeys(kept)
     sys.modules.update(hiding)
