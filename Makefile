@@ -1,0 +1,45 @@
+# make demo [Q='…']   the main job, with no key and no network beyond the installation
+# make test           everything that must hold: linters, types, layers, tests (about three minutes on two cores)
+# make test-all       the same with the large profile of the property tests
+# make check          linters, types, layers, and the numbers of the specification that no test carries
+# make bench          what a turn costs, as ratios to loops written by hand
+PYTHON ?= python3
+BIN := .venv/bin
+PROJECTS := pyproject.toml constraints.txt $(wildcard plugins/*/pyproject.toml)
+PLUGINS := $(foreach plugin,$(wildcard plugins/*/pyproject.toml),-e $(dir $(plugin)))
+
+.PHONY: demo test test-all check bench clean
+
+demo: .venv/.installed
+	@VERNAL_CHAT__MODEL=$${VERNAL_CHAT__MODEL:-offline} $(BIN)/python examples/demo.py $(if $(Q),"$(Q)")
+
+test: check
+	$(BIN)/python -m pytest
+
+test-all: check
+	HYPOTHESIS_PROFILE=large $(BIN)/python -m pytest --timeout=600
+
+check: .venv/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python tests/spec_numbers.py
+
+bench: .venv/.installed-dev
+	$(BIN)/python bench/run.py $(ARGS)
+
+.venv/bin/python:
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
+
+.venv/.installed: $(PROJECTS) | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt -e '.[cli]' $(PLUGINS)
+	@touch $@
+
+.venv/.installed-dev: $(PROJECTS) | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt -e '.[cli]' $(PLUGINS) --group dev
+	@touch .venv/.installed $@
+
+clean:
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

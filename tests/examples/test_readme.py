@@ -1,0 +1,31 @@
+"""Every program in the README runs, and prints what the README says."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+README = Path(__file__).resolve().parents[2] / "README.md"
+BLOCKS = re.findall(r"```python\n(.*?)```(?:\n\n(?:[^\n`]+\n\n)?```text\n(.*?)```)?", README.read_text(), re.DOTALL)
+
+
+@pytest.mark.parametrize(("program", "printed"), BLOCKS, ids=[f"block{i}" for i in range(len(BLOCKS))])
+def test_a_program_of_the_readme_runs_and_prints_what_it_says(
+    program: str,
+    printed: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    """A stranger who copies the program sees what the README shows."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("VERNAL_CHAT__MODEL", "offline")
+    exec(compile(program, str(README), "exec", dont_inherit=True), {"__name__": "readme"})
+    output = capsys.readouterr().out
+    assert not printed or output == printed
+
+
+def test_the_readme_shows_programs_with_what_they_print() -> None:
+    """The README has several programs, of which two show what they print."""
+    assert len(BLOCKS) >= 5
+    assert sum(bool(printed) for _, printed in BLOCKS) == 2
