@@ -109,11 +109,11 @@ class ApplicationContext:
         found = self._graph.registry.matching(self._point(bean_type, name))
         return preferred(found) is not None if unique else bool(found)
 
-    def override(self, bean_type: Callable[..., T], value: T, *, name: str | None = None) -> Override[T]:
+    def override(self, bean_type: Callable[..., object], value: T, *, name: str | None = None) -> Override[T]:
         """Put `value` in the place of a bean while a `with` or `async with` block runs, for tests.
 
         Beans that depend on it, directly or through others, are built anew inside the block, and the old ones are back
-        after it. It holds for every thread of the process that uses this context.
+        after it. It holds for every thread of the process that uses this context. A stand-in need not be a subclass.
 
         Raises:
             MissingBeanError: there is no such bean, so nothing would see the value.

@@ -8,14 +8,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType, TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self
 
 from vernal.context import Application, ApplicationContext, ConditionReport, bean, configuration
 
 if TYPE_CHECKING:
     from dependency_injector.containers import Container
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +43,7 @@ class ApplicationContextRunner:
         return replace(self, sources=(*self.sources, *sources))
 
     def with_bean(
-        self, bean_type: Callable[..., T], value: T, *, name: str | None = None, primary: bool = False
+        self, bean_type: Callable[..., object], value: object, *, name: str | None = None, primary: bool = False
     ) -> Self:
         """Add an object as a bean of a type; its name is that of the type in small letters unless it is given."""
         return self.with_sources(_holder(bean_type, value, name or _bean_name(bean_type), primary))
