@@ -9,13 +9,13 @@ from typing import Any, Protocol
 
 from pydantic import ValidationError
 
-from vernal.tools.arguments import parse_arguments
 from vernal.tools.complaints import Complaint, explained, no_object
 from vernal.tools.context import NO_CONTEXT, ToolContext
 from vernal.tools.exceptions import InvalidToolError, ToolArgumentsError
 from vernal.tools.parameters import UNSET, ToolSignature
 from vernal.tools.repairs import repair
 from vernal.tools.validation import Misfit, SchemaCheck, TypeCheck, extras_check
+from vernal.values.arguments import parse_arguments
 
 Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from enum import Enum
 from io import BytesIO
 from typing import Any
 
@@ -50,7 +51,7 @@ class DefaultToolCallResultConverter(ToolCallResultConverter):
         if result is None:
             return NO_RESULT
         if isinstance(result, str):
-            return str(getattr(result, "value", result))  # an enum of texts is its text
+            return str(result.value if isinstance(result, Enum) else result)
         parts = _media_parts(result)
         return to_json(result) if parts is None else _with_media(parts)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 from weakref import WeakKeyDictionary
 
 from vernal.tools.definition import DEFAULT_METADATA, ToolEffects, ToolMetadata
-from vernal.tools.parameters import enclosing_names
+from vernal.tools.parameters import names_used
 from vernal.values.mappings import EMPTY
 
 if TYPE_CHECKING:
@@ -108,7 +108,8 @@ def tools_of_class(cls: type) -> Mapping[str, ToolMark]:
         for base in reversed(cls.__mro__):
             for name, raw in vars(base).items():
                 if (mark := mark_of(raw)) is not None:
-                    marks[name] = mark
+                    own = mark.name or name == getattr(raw, "__name__", "") or name == "__call__"
+                    marks[name] = mark if own else replace(mark, name=name)  # an alias, or a partial method
                 elif name in marks and not (callable(raw) or isinstance(raw, (classmethod, partialmethod))):
                     del marks[name]  # taken back with a plain value, such as None
         found = _tools_of_class[cls] = MappingProxyType(marks)
@@ -125,8 +126,8 @@ def _marked(given: Any, mark: ToolMark) -> Any:
             f"@tool was given {given!r}; it stands on functions and methods, and its options are given by keyword, "
             "such as @tool(name='get_weather')"
         )
-    if any(isinstance(annotation, str) for annotation in getattr(function, "__annotations__", {}).values()):
-        mark = replace(mark, names=enclosing_names(function))
+    if names := names_used(function):
+        mark = replace(mark, names=names)
     try:
         setattr(function, _MARK, mark)
     except AttributeError:

@@ -1,11 +1,12 @@
 """What a docstring says of a tool and of its parameters: Google, NumPy, Sphinx and Epydoc style."""
 
 import inspect
-import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from vernal.values.mappings import EMPTY
+
+_SUMMARY = "."
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,7 @@ def read_docstring(text: str | None) -> ToolDocs:
     from docstring_parser import ParseError, parse  # only for docstrings that can have sections
 
     try:
-        parsed = parse(text)
+        parsed = parse(f"{_SUMMARY}\n\n{text}")  # so that the text may also begin with a section
     except ParseError:
         return ToolDocs(text)
     parameters = {
@@ -33,7 +34,4 @@ def read_docstring(text: str | None) -> ToolDocs:
         if entry.description
         for name in entry.arg_name.split(",")  # NumPy style describes several at once
     }
-    description = "\n\n".join(part for part in (parsed.short_description, parsed.long_description) if part)
-    if parsed.short_description and not parsed.blank_after_short_description:
-        description = description.replace("\n\n", "\n", 1)
-    return ToolDocs(textwrap.dedent(description).strip(), parameters)
+    return ToolDocs((parsed.long_description or "").strip(), parameters)

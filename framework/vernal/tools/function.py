@@ -12,7 +12,7 @@ from vernal.tools.conversion import ToolCallResultConverter
 from vernal.tools.decorator import ToolMark, mark_of
 from vernal.tools.definition import ToolDefinition, ToolMetadata
 from vernal.tools.exceptions import ToolExecutionException
-from vernal.tools.parameters import underlying
+from vernal.tools.parameters import underlying, without_partialmethod
 from vernal.tools.prepared import NO_MARK, PreparedTool, prepare, prepared
 
 
@@ -45,6 +45,7 @@ class FunctionToolCallback(ToolCallback):
     ) -> None:
         if not callable(function):
             raise TypeError(f"{function!r} was given as the function of a tool; a callable is wanted")
+        function = without_partialmethod(function)
         self._function = function
         self._tool: PreparedTool
         mark = mark_of(function) or NO_MARK
@@ -133,8 +134,8 @@ class MethodToolCallback(FunctionToolCallback):
     def of_mark(cls, method: Callable[..., Any], mark: ToolMark) -> Self:
         """The tool for a method whose mark is known: an overriding method has that of the overridden one."""
         callback = cls.__new__(cls)
-        callback._function = method
-        callback._tool = prepared(method, mark)
+        callback._function = without_partialmethod(method)
+        callback._tool = prepared(callback._function, mark)
         return callback
 
     @property

@@ -1,16 +1,19 @@
 """What a Python callable takes, seen as a tool: parameters for the model, and those that the engine fills."""
 
+import builtins
 import inspect
+import re
 import sys
 import types
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, partialmethod
 from typing import Annotated, Any, Union, get_args, get_origin
 
 from vernal.tools.context import ToolContext
 from vernal.tools.exceptions import InvalidToolError
+from vernal.tools.generics import substituted, type_arguments
 
 UNSET: Any = inspect.Parameter.empty
 
@@ -71,6 +74,15 @@ def underlying(function: Callable[..., Any]) -> Callable[..., Any]:
             return function
 
 
+def without_partialmethod(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A method that `partialmethod` made as the partial that it is, which says what it has bound."""
+    inner = getattr(function, "__func__", None)
+    made = getattr(inner, "__partialmethod__", None) or getattr(inner, "_partialmethod", None)  # before Python 3.13
+    if not isinstance(made, partialmethod):
+        return function
+    return partial(made.func.__get__(function.__self__), *made.args, **made.keywords)  # type: ignore[attr-defined]  # it has a __func__
+
+
 def read_signature(
     function: Callable[..., Any], tool: str, names: Mapping[str, Any] = types.MappingProxyType({})
 ) -> ToolSignature:
@@ -88,6 +100,7 @@ def read_signature(
             f"the signature of {function!r} (tool {tool!r}) cannot be read: {error}; wrap it in a function with "
             "annotated parameters"
         ) from error
+    _refuse_unbound_method(function, signature, tool)
     resolve = _Annotations(function, names)
     bound = _bound_by_partial(function)
     parameters: list[Parameter] = []
@@ -114,7 +127,6 @@ def read_signature(
             context[entry.name] = optional
         else:
             parameters.append(Parameter(entry.name, annotation, entry.default, positional_only))
-    _refuse_unbound_method(function, parameters, tool)
     reserved = bound | context.keys() | _names_of_underlying(function) - {parameter.name for parameter in parameters}
     return ToolSignature(
         tuple(parameters),
@@ -132,14 +144,11 @@ class _Annotations:
     def __init__(self, function: Callable[..., Any], names: Mapping[str, Any]) -> None:
         inner = inspect.unwrap(underlying(function))
         owner = function.__self__ if inspect.ismethod(function) else function
+        self._arguments = type_arguments(function)
         self._globals: dict[str, Any] = getattr(inner, "__globals__", {})
-        fallback = {ToolContext.__name__: ToolContext, **_class_names(owner), **names, **enclosing_names(inner)}
-        builtins = vars(sys.modules["builtins"])
-        self._locals = {
-            **{name: value for name, value in fallback.items() if name not in self._globals and name not in builtins},
-            **names,
-            **enclosing_names(inner),
-        }
+        fallback = {ToolContext.__name__: ToolContext, **_class_names(owner)}
+        unknown = fallback.keys() - self._globals.keys() - vars(builtins).keys()  # a method `list` hides no builtin
+        self._locals = {**{name: fallback[name] for name in unknown}, **names, **_enclosing_names(inner)}
 
     def __call__(self, annotation: Any, parameter: str, tool: str) -> Any:
         if annotation is UNSET:
@@ -162,10 +171,19 @@ class _Annotations:
 
     def _resolve(self, annotation: Any) -> Any:
         holder = types.SimpleNamespace(__annotations__={"it": annotation})
-        return typing.get_type_hints(holder, self._globals, self._locals, include_extras=True)["it"]
+        hint = typing.get_type_hints(holder, self._globals, self._locals, include_extras=True)["it"]
+        return substituted(hint, self._arguments)
 
 
-def enclosing_names(function: Callable[..., Any]) -> dict[str, Any]:
+def names_used(function: Callable[..., Any]) -> dict[str, Any]:
+    """Of what a local function's enclosing functions know, that which its annotations name."""
+    if "<locals>" not in getattr(function, "__qualname__", ""):
+        return {}
+    used = set(re.findall(r"[^\W\d]\w*", " ".join(map(str, getattr(function, "__annotations__", {}).values()))))
+    return {name: value for name, value in _enclosing_names(function).items() if name in used}
+
+
+def _enclosing_names(function: Callable[..., Any]) -> dict[str, Any]:
     """Names that the string annotations of a local function may use: its closure, and what its enclosing functions
     know as long as they run."""
     code = getattr(function, "__code__", None)
@@ -227,11 +245,12 @@ def _takes_context(annotation: Any) -> tuple[bool, bool]:
     return False, False
 
 
-def _refuse_unbound_method(function: Callable[..., Any], parameters: list[Parameter], tool: str) -> None:
-    if not inspect.isfunction(function) or not parameters or parameters[0].name not in ("self", "cls"):
+def _refuse_unbound_method(function: Callable[..., Any], signature: inspect.Signature, tool: str) -> None:
+    first = next(iter(signature.parameters.values()), None)
+    if not inspect.isfunction(function) or first is None or first.name not in ("self", "cls"):
         return
     owner = function.__qualname__.rpartition(".")[0].rpartition(".")[2]
-    if owner and owner != "<locals>" and parameters[0].annotation is Any:
+    if owner and owner != "<locals>" and first.annotation is UNSET:
         raise InvalidToolError(
             f"tool {tool!r} is the method {function.__qualname__!r} without its object; give it with the object, "
             f"such as {owner}().{function.__name__}"

@@ -12,6 +12,7 @@ from vernal.tools.decorator import ToolMark
 from vernal.tools.definition import ToolDefinition, ToolMetadata
 from vernal.tools.docstrings import ToolDocs, read_docstring
 from vernal.tools.exceptions import InvalidToolError
+from vernal.tools.generics import generic_owner
 from vernal.tools.naming import description_from_name, warn_of_name
 from vernal.tools.parameters import ToolSignature, read_signature, underlying
 from vernal.tools.schema import complete_object_schema
@@ -50,13 +51,15 @@ def prepared(function: Callable[..., Any], mark: ToolMark) -> PreparedTool:
         known = _prepared.setdefault(key, {})
     except TypeError:
         return prepare(function, mark)  # a callable that cannot be remembered weakly
-    tool = known.get((mark, is_method))
+    variant = (mark, is_method, generic_owner(function))
+    tool = known.get(variant)
     if tool is None:
-        tool = known[mark, is_method] = prepare(function, mark)
+        tool = known[variant] = prepare(function, mark)
     return tool
 
 
-_prepared: WeakKeyDictionary[Callable[..., Any], dict[tuple[ToolMark, bool], PreparedTool]] = WeakKeyDictionary()
+_Variant = tuple[ToolMark, bool, type | None]
+_prepared: WeakKeyDictionary[Callable[..., Any], dict[_Variant, PreparedTool]] = WeakKeyDictionary()
 
 
 def prepare(
@@ -126,8 +129,7 @@ def _docs_of(function: Callable[..., Any]) -> ToolDocs:
     while isinstance(function, partial):
         function = function.func
     if not inspect.isroutine(function):
-        call = type(function).__call__
-        return read_docstring(inspect.getdoc(call) or inspect.getdoc(type(function)))
+        return read_docstring(type(function).__call__.__doc__ or inspect.getdoc(type(function)))
     return read_docstring(inspect.getdoc(function))
 
 

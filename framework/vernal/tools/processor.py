@@ -71,7 +71,10 @@ class DefaultToolExecutionExceptionProcessor(ToolExecutionExceptionProcessor):
 
     def _told(self, exception: ToolExecutionException, cause: BaseException, text: str) -> str:
         name = exception.tool_definition.name
-        logger.warning("tool %r failed: %s", name, type(cause).__qualname__, exc_info=cause)
+        if isinstance(cause, ToolArgumentsError):
+            logger.info("tool %r was not called: the arguments do not fit", name)
+        else:
+            logger.warning("tool %r failed: %s", name, type(cause).__qualname__, exc_info=cause)
         return text if text.strip() else f"Exception occurred in tool: {name} ({type(cause).__name__})"
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from vernal.tools.arguments import parse_arguments
+from vernal.values.arguments import parse_arguments
 from vernal.values.messages import AssistantMessage, Message, ToolCall, ToolResponseMessage, UserMessage
 from vernal.values.prompt import Prompt
 from vernal.values.turn import Turn

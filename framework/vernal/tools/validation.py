@@ -4,6 +4,7 @@ Imported when the first tool is registered, since it needs pydantic.
 """
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, get_args, get_origin
 
@@ -168,12 +169,12 @@ def _bad_parameter(tool: str, fields: Mapping[str, Any], error: Exception) -> In
         except Exception as reason:  # noqa: BLE001  # the same
             bare = get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
             return InvalidToolError(
-                f"parameter {name!r} of tool {tool!r} has the type {bare!r}, which has no JSON form for a model to "
-                f"fill: {_first_line(reason)}; use a type that pydantic knows, take it from the ToolContext, or bind "
-                "it with functools.partial"
+                f"parameter {name!r} of tool {tool!r} has the type {bare!r}, which has no JSON form a model can fill: "
+                f"{_first_sentence(reason)}; use a type that pydantic knows, take it from the ToolContext, or bind it "
+                "with functools.partial"
             )
-    return InvalidToolError(f"the parameters of tool {tool!r} have no JSON form: {_first_line(error)}")
+    return InvalidToolError(f"the parameters of tool {tool!r} have no JSON form: {_first_sentence(error)}")
 
 
-def _first_line(error: Exception) -> str:
-    return str(error).partition("\n")[0].rstrip(".")
+def _first_sentence(error: Exception) -> str:
+    return re.split(r"\.\s|\.?\n|\.$", str(error), maxsplit=1)[0]
