@@ -7,6 +7,7 @@ from typing import ClassVar
 from vernal.errors import UsageError
 from vernal.observation import NOOP_REGISTRY, ObservationRegistry
 from vernal.runtime.faces import Face, TwoFaced
+from vernal.tools.collection import refuse_duplicates
 from vernal.tools.definition import ToolDefinition
 from vernal.tools.execution import ToolExecutionResult
 from vernal.tools.limits import ToolCallLimits
@@ -24,8 +25,15 @@ class ToolCallingManager(TwoFaced, abstract=True):
     __faces__: ClassVar = (Face("execute_tool_calls", "aexecute_tool_calls"),)
 
     def resolve_tool_definitions(self, options: ToolCallingChatOptions) -> Sequence[ToolDefinition]:
-        """What the model is told: the definitions of the tools in `options`, in their order (TCM-06, TCM-07)."""
-        return [callback.definition for callback in options.tool_callbacks or ()]
+        """What the model is told: the definitions of the tools in `options`, in their order (TCM-06, TCM-07).
+
+        Raises:
+            DuplicateToolError: two of the tools have the same name (R29).
+        """
+        _refuse_other("options", options, ToolCallingChatOptions)
+        callbacks = options.tool_callbacks or ()
+        refuse_duplicates(callbacks)
+        return [callback.definition for callback in callbacks]
 
     def execute_tool_calls(self, prompt: Prompt, chat_response: ChatResponse) -> ToolExecutionResult:
         """Execute the tool calls of `chat_response`, the model's answer to `prompt`."""
@@ -49,6 +57,7 @@ class DefaultToolCallingManager(ToolCallingManager):
 
     Raises:
         UsageError: from executing, where the response asks for no tool (TCM-10).
+        DuplicateToolError: from executing, where two tools of the prompt's options have the same name (R29).
         ToolCallLimitExceeded: from executing, where a limit is breached and the limits say so.
         Exception: from executing, what the exception processor raises; it carries `partial_result` (R12).
     """

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from vernal.observation import Observation, observed
 from vernal.tools.callback import ToolCallback
+from vernal.tools.collection import refuse_duplicates
 from vernal.tools.context import NO_CONTEXT, ToolContext
+from vernal.tools.conversion import DefaultToolCallResultConverter
 from vernal.tools.definition import ToolEffects
 from vernal.tools.exceptions import ToolExecutionException
 from vernal.tools.execution import ToolExecutionResult
@@ -34,6 +36,9 @@ REPEATED_TEXT = (
     "Use the result that you have, change the arguments, or answer the user."
 )
 
+_CONVERTER = DefaultToolCallResultConverter()
+"""For what a careless callback returns instead of a text (R15)."""
+
 
 @dataclass(slots=True, eq=False)
 class _Planned:
@@ -57,9 +62,9 @@ class ToolRound:
         used = self._turn.used_ids | call_ids(prompt.messages)
         self._generation = repair_calls(ChatResponse((generation,)), used).generations[0]
         options = prompt.options if isinstance(prompt.options, ToolCallingChatOptions) else ToolCallingChatOptions()
-        self._offered: dict[str, ToolCallback] = {}
-        for callback in options.tool_callbacks or ():
-            self._offered.setdefault(callback.definition.name, callback)
+        callbacks = options.tool_callbacks or ()
+        refuse_duplicates(callbacks)
+        self._offered = {callback.definition.name: callback for callback in callbacks}
         self._context = ToolContext(options.tool_context) if options.tool_context else NO_CONTEXT
         self._breach: LimitBreach | None = None
         self._refused_id = ""
@@ -164,7 +169,9 @@ class ToolRound:
         timeout = callback.metadata.timeout or self._manager.tool_timeout
         try:
             async with asyncio.timeout(timeout) as clock:
-                result = await callback.acall(planned.tool_input, self._context)
+                result: Any = await callback.acall(planned.tool_input, self._context)
+            if not isinstance(result, str):
+                result = _CONVERTER.convert(result, Any)
         except TimeoutError as error:
             if clock.expired():
                 text = f"The tool did not finish within {timeout:g} seconds; whether it took effect is unknown."

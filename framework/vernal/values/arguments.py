@@ -1,11 +1,14 @@
 """The arguments of a tool call as models write them: parsed, and stored so that the history stays replayable."""
 
 import json
+import logging
 import re
 from collections.abc import Mapping
 from typing import Any
 
 from vernal.values.messages import ToolCall
+
+logger = logging.getLogger("vernal.tools")
 
 RAW_ARGUMENTS = "rawArguments"
 """Metadata of a tool call that holds the text of arguments which could not be parsed (R1)."""
@@ -35,7 +38,8 @@ def normalise(call: ToolCall) -> tuple[ToolCall, Mapping[str, Any] | None]:
     """The call as it goes into the history, and its parsed arguments (None where they cannot be parsed).
 
     Arguments that are the JSON text of an object stay as they are, to the byte (TCM-26); other accepted forms become
-    such a text; unparsable ones become `{}`, with the raw text in the call's metadata (R1).
+    such a text; unparsable ones become `{}`, with the raw text in the call's metadata (R1). Blank arguments are warned
+    of (TCM-24).
     """
     value = _loads(call.arguments) if call.arguments else _NO_JSON
     if isinstance(value, dict):
@@ -44,6 +48,8 @@ def normalise(call: ToolCall) -> tuple[ToolCall, Mapping[str, Any] | None]:
     if arguments is None:
         metadata = {**call.metadata, RAW_ARGUMENTS: call.arguments}
         return ToolCall(call.id, call.name, "{}", call.type, metadata), None
+    if not call.arguments or not call.arguments.strip():
+        logger.warning("the arguments of a call of tool %r are blank; {} is taken instead", call.name)
     text = json.dumps(arguments, ensure_ascii=False)
     return ToolCall(call.id, call.name, text, call.type, call.metadata), arguments
 
