@@ -57,7 +57,8 @@ class Application:
         for source in sources:
             _check_source(source)
         for each in auto_configurations or ():
-            _check_auto_configuration(each)
+            if not _is_auto_configuration(each):
+                raise TypeError(f"auto_configurations: {each!r} is not a class marked @auto_configuration")
         self._sources = tuple(dict.fromkeys(sources))
         self._settings = settings
         self._auto_configurations = auto_configurations
@@ -171,7 +172,9 @@ class Application:
                 rank=plugins.preference(plugin),
             )
             for each in plugin.auto_configurations:
-                _check_auto_configuration(each)
+                if not _is_auto_configuration(each):
+                    plugin.fail(f"it brings {each.__qualname__}, which is not marked @auto_configuration")
+                    break
                 if each not in seen:
                     seen.add(each)
                     yield ConfigurationSource(each, provenance)
@@ -190,10 +193,9 @@ def _check_source(source: Any) -> None:
         )
 
 
-def _check_auto_configuration(cls: Any) -> None:
+def _is_auto_configuration(cls: Any) -> bool:
     mark = configuration_mark(cls)
-    if mark is None or not mark.automatic:
-        raise TypeError(f"the auto-configuration {cls!r} is not a class marked @auto_configuration")
+    return mark is not None and mark.automatic
 
 
 def _context_beans(environment: "Environment", plugins: "LoadedPlugins") -> Iterator[BeanDefinition]:

@@ -11,12 +11,16 @@ from vernal.context.collection import Collection
 from vernal.context.conditions.outcome import ConditionReport
 from vernal.context.containers import ContainerSource
 from vernal.context.definitions import BeanDefinition
-from vernal.context.failures.errors import BeanCloseError, BeanCreationError, MissingBeanError
+from vernal.context.failures.errors import (
+    AmbiguousBeanError,
+    BeanCloseError,
+    BeanCreationError,
+    MissingBeanError,
+)
 from vernal.context.graph import BeanGraph
 from vernal.context.lifecycle import Lifecycle
 from vernal.context.overriding import Override, undo_override
 from vernal.context.points import point_of
-from vernal.context.registry import preferred
 from vernal.context.steps import Step, Steps, arun_steps, run_steps
 from vernal.errors import UsageError
 from vernal.runtime.portal import Crossing, run_blocking
@@ -106,8 +110,10 @@ class ApplicationContext:
 
     def has(self, bean_type: Callable[..., object], *, name: str | None = None, unique: bool = False) -> bool:
         """Whether there is a bean of a type; `unique`: whether there is exactly one, or one primary one."""
-        found = self._graph.registry.matching(self._point(bean_type, name))
-        return preferred(found) is not None if unique else bool(found)
+        try:
+            return bool(self._graph.resolve(replace(self._point(bean_type, name), optional=True)).targets)
+        except AmbiguousBeanError:
+            return not unique
 
     def override(self, bean_type: Callable[..., object], value: T, *, name: str | None = None) -> Override[T]:
         """Put `value` in the place of a bean while a `with` or `async with` block runs, for tests.

@@ -97,7 +97,11 @@ class Collection:
                 declared_type=declared_type,
             )
             for condition in sorted(conditions, key=lambda one: one.looks_at_beans):
-                outcomes.append(condition.evaluate(context))
+                try:
+                    outcomes.append(condition.evaluate(context))
+                except Exception as error:
+                    error.add_note(f"while {condition} decided on {name}, from {origin}")
+                    raise
                 if not outcomes[-1].matched:
                     break
         self.report.add(ConditionRecord(source=name, origin=str(origin), outcomes=tuple(outcomes)))

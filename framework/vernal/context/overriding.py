@@ -1,5 +1,6 @@
 """`context.override(T, value)`: another object in the place of a bean for a while, its dependents built anew."""
 
+import copy
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -88,13 +89,26 @@ class Override(Generic[T]):
         self._undo.append((own, provider))
 
     def _fresh(self, definition: BeanDefinition) -> "Provider[Any]":
-        """A provider like the definition's own that has not built anything."""
+        """A provider like the definition's own that has not built anything.
+
+        One of a user's container is copied with the nameless providers inside it; beans and plain values stay the same.
+        """
+        from dependency_injector.providers import Dependency, Provider
+
         own: Any = definition.provider
         if own is None:
             return self._linker.provider_of(definition, self._lifecycle)
-        fresh = type(own)(own.provides, *own.args, **own.kwargs)
+        same: list[Any] = [self._linker.provider(one) for one in self._graph.order if one is not definition]
+        for each in (own, *own.traverse()):
+            if isinstance(each, Dependency):
+                same.append(each)
+            given = [*getattr(each, "args", ()), *getattr(each, "kwargs", {}).values()]
+            given += getattr(each, "attributes", {}).values()
+            same += [value for value in given if not isinstance(value, Provider)]
+        memo = {id(each): each for each in same}
+        fresh = type(own)(own.provides, *copy.deepcopy(own.args, memo), **copy.deepcopy(own.kwargs, memo))
         if hasattr(own, "attributes"):
-            fresh.set_attributes(**own.attributes)
+            fresh.set_attributes(**copy.deepcopy(own.attributes, memo))
         return fresh  # type: ignore[no-any-return]  # the class of a provider is a provider's
 
     @staticmethod

@@ -375,6 +375,7 @@ def test_settings_the_environment_and_the_context_are_injected() -> None:
     with app(Beans).with_settings({"service": {"size": 7}}).run() as run:
         assert run.context.get(Holder).held == (7, run.context.environment, run.context)
         assert run.context.get(ServiceSettings).size == 7
+        assert run.context.has(ServiceSettings)
 
 
 def test_a_configuration_class_may_have_parameters_of_its_own() -> None:

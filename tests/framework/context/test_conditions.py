@@ -209,6 +209,24 @@ def test_a_condition_of_ones_own() -> None:
     assert "two_things" in outcome.condition
 
 
+def test_a_condition_that_raises_says_where_it_stood() -> None:
+    """The error of a user's condition carries the method that was being decided on."""
+
+    def broken(context: ConditionContext) -> bool:
+        raise ZeroDivisionError(context.environment.profiles)
+
+    @auto_configuration
+    class Defaults:
+        @bean
+        @condition(broken)
+        def thing(self) -> Thing:
+            return Thing()
+
+    with ApplicationContextRunner().with_auto_configurations(Defaults).run() as run:
+        assert isinstance(run.failure, ZeroDivisionError)
+        assert "Defaults.thing" in run.failure.__notes__[0]
+
+
 def test_methods_without_bean_conditions_come_first() -> None:
     """Within a class a default written above the bean it waits for still steps back."""
 

@@ -15,7 +15,7 @@ from vernal.context import (
 from vernal.context.configurations import ConfigurationSource, Provenance
 from vernal.context.marks import Names
 from vernal.context.ordering import AutoConfigurationOrder
-from vernal.context.plugins import hookimpl
+from vernal.context.plugins import LoadedPlugins, hookimpl
 from vernal.testing.runner import ApplicationContextRunner
 
 
@@ -153,6 +153,16 @@ def test_a_plugin_that_declares_its_order_replaces_a_default_silently(caplog: py
     plugins = {"alpha": Plugin(default("AlphaDefaults")), "zeta": early}
     assert winner(caplog, {}, **plugins) == ("ZetaDefaults", False)
     assert winner(caplog, {"VERNAL_PLUGINS__PREFER": "alpha"}, **plugins) == ("AlphaDefaults", False)
+
+
+def test_a_plugin_that_brings_what_is_no_auto_configuration_is_left_out() -> None:
+    """Its mistake concerns itself alone: it is a failed plugin, and the others take part."""
+    plugins = {"alpha": Plugin(Thing), "beta": Plugin(default("BetaDefaults"))}
+    with ApplicationContextRunner().with_plugins(plugins).run() as run:
+        assert run.context.get(Thing).maker == "BetaDefaults"
+        (failed,) = run.context.get(LoadedPlugins).failures
+        assert failed.name == "alpha"
+        assert "not marked @auto_configuration" in str(failed.failure)
 
 
 def test_beans_of_plugins_carry_their_provenance() -> None:

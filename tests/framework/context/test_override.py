@@ -238,11 +238,39 @@ def test_providers_of_a_container_are_built_anew_too() -> None:
         model = providers.Dependency(instance_of=Model)
         client = providers.Singleton(Client, model=model)
         desk = providers.ThreadSafeSingleton(Desk, client=client)
+        draft = providers.Singleton(Draft, client=providers.Singleton(Client, model=model))
 
     with ApplicationContextRunner().with_bean(Model, Model(), name="the_model").with_sources(Container).run() as run:
         context, mine = run.context, Model()
-        desk = context.get(Desk)
+        desk, draft = context.get(Desk), context.get(Draft)
         with context.override(Model, mine):
             assert context.get(Desk).client.model is mine
             assert context.get(Desk).client is context.get(Client)
-        assert context.get(Desk) is desk
+            assert context.get(Draft).client.model is mine
+        assert (context.get(Desk), context.get(Draft)) == (desk, draft)
+
+
+async def connect(model: Model) -> AsyncIterator[Client]:
+    LOG.append("open")
+    yield Client(model)
+    LOG.append("close")
+
+
+def test_resources_of_a_container_are_opened_anew_too() -> None:
+    """A user's async resource that takes an open dependency is opened for the block, and the old one is back after."""
+
+    class Container(containers.DeclarativeContainer):
+        model = providers.Dependency(instance_of=Model)
+        client = providers.Resource(connect, model=model)
+        desk = providers.Singleton(Desk, client=client)
+
+    with ApplicationContextRunner().with_bean(Model, Model(), name="the_model").with_sources(Container).run() as run:
+        context, mine = run.context, Model()
+        client, desk = context.get(Client), context.get(Desk)
+        with context.override(Model, mine):
+            assert context.get(Client).model is mine
+            assert context.get(Desk).client is context.get(Client)
+            assert LOG == ["open", "open"]
+        assert LOG == ["open", "open", "close"]
+        assert (context.get(Client), context.get(Desk)) == (client, desk)
+    assert LOG == ["open", "open", "close", "close"]
