@@ -119,14 +119,15 @@ class StreamedRound:
     """One round of a stream: chunks with content go out as they come, the rest waits for the decision (R21).
 
     A chunk with a tool call is held back, its text goes out at once; chunks without content are held back too, since
-    until the round has ended nobody knows whether they belong to the answer. Usage of earlier rounds is added to each
-    chunk that carries usage (TCA-47, TCA-48).
+    until the round has ended nobody knows whether they belong to the answer. Each chunk that carries usage tells what
+    the turn has used so far (TCA-47, TCA-48).
     """
 
     def __init__(self, turn: Turn) -> None:
-        self._turn = turn
+        self._usage, self._round_usages = turn.usage, tuple(turn.round_usages)  # of the rounds before this one
         self._aggregator = MessageAggregator()
         self._held: list[ChatClientResponse] = []
+        self._answered: bool | None = None
         self.usage_sent = False
 
     def take(self, chunk: ChatClientResponse) -> "tuple[ChatClientResponse, ...] | list[ChatClientResponse]":
@@ -134,7 +135,9 @@ class StreamedRound:
         self._aggregator.add(chunk)
         response = chunk.chat_response
         if response is None:
+            self._answered = self._answered or False
             return (chunk,)
+        self._answered = True
         calls = response.has_tool_calls
         if not _has_content(response):
             self._held.append(chunk)
@@ -156,11 +159,14 @@ class StreamedRound:
                 yield self._with_usage(chunk)
 
     def response(self, request: ChatClientRequest) -> ChatClientResponse:
-        """The round as a whole; it shares the request's context unless an advisor has put another in its place."""
+        """The round as a whole; without a chat response where no chunk had one (TCA-18).
+
+        It shares the request's context unless an advisor has put another in its place.
+        """
         context, collected = request.context, self._aggregator.context
         if any(key not in context or context[key] is not value for key, value in collected.items()):
             context = {**context, **collected}
-        return ChatClientResponse(self._aggregator.collected(), context)
+        return ChatClientResponse(None if self._answered is False else self._aggregator.collected(), context)
 
     def last_chunks(
         self, aggregated: ChatClientResponse, changed: ChatClientResponse, final: ChatClientResponse
@@ -180,14 +186,14 @@ class StreamedRound:
             yield ChatClientResponse(ChatResponse((), ended.metadata) if ended is not None else None, final.context)
 
     def _with_usage(self, chunk: ChatClientResponse) -> ChatClientResponse:
-        response, before = chunk.chat_response, self._turn.usage
+        response, before = chunk.chat_response, self._usage
         if response is None or response.metadata.usage.is_empty:
             return chunk
         self.usage_sent = True
         if before.is_empty:
             return chunk
-        usage = response.metadata.usage
-        return chunk.with_chat_response(response.with_usage(before + usage, (*self._turn.round_usages, usage)))
+        usage = self._aggregator.usage
+        return chunk.with_chat_response(response.with_usage(before + usage, (*self._round_usages, usage)))
 
 
 def _has_content(response: ChatResponse) -> bool:

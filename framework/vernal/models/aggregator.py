@@ -66,6 +66,11 @@ class MessageAggregator:
             self._add_metadata(chunk.metadata)
 
     @property
+    def usage(self) -> Usage:
+        """The usage that has been reported so far."""
+        return self._usage
+
+    @property
     def response(self) -> ChatResponse:
         """The aggregate.
 
@@ -158,10 +163,15 @@ class _Collected:
 def _later(before: Usage, now: Usage) -> Usage:
     if before is EMPTY_USAGE:
         return now
+    prompt = now.prompt_tokens or before.prompt_tokens
+    completion = now.completion_tokens or before.completion_tokens
+    total = now.total_tokens or before.total_tokens or 0
+    if not (now.prompt_tokens and now.completion_tokens):  # input and output were told apart (R22)
+        total = max(total, prompt + completion)
     return Usage(
-        now.prompt_tokens or before.prompt_tokens,
-        now.completion_tokens or before.completion_tokens,
-        now.total_tokens or before.total_tokens,
+        prompt,
+        completion,
+        total,
         before.cache_read_tokens if now.cache_read_tokens is None else now.cache_read_tokens,
         before.cache_write_tokens if now.cache_write_tokens is None else now.cache_write_tokens,
         before.reasoning_tokens if now.reasoning_tokens is None else now.reasoning_tokens,
