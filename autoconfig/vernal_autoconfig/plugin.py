@@ -19,3 +19,15 @@ def vernal_auto_configurations() -> list[type]:
         HttpClientAutoConfiguration,
         ChatModelAutoConfiguration,
     ]
+
+
+@hookimpl
+def vernal_settings() -> list[type]:
+    """The settings classes of this package, read or not: who replaces a default need not remove its settings."""
+    from vernal_autoconfig.chat_client import ChatClientSettings
+    from vernal_autoconfig.chat_memory import ChatMemorySettings
+    from vernal_autoconfig.chat_model import ChatSettings
+    from vernal_autoconfig.http_client import HttpClientSettings
+    from vernal_autoconfig.tool_calling import ToolCallingSettings
+
+    return [ChatClientSettings, ChatMemorySettings, ChatSettings, HttpClientSettings, ToolCallingSettings]

@@ -77,7 +77,7 @@ def find_unknown(
 
 
 def _settings(node: Node, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], SettingValue]]:
-    if node.value is not None:
+    if node.value is not None and node.value.value != {}:  # an empty table sets nothing
         yield path, node.value
     for name, child in node.children.items():
         yield from _settings(child, (*path, name))
