@@ -121,12 +121,15 @@ class ToolCallLimitExceeded(VernalError):
         return self.breach.limit
 
     def build_generation(self) -> Generation:
-        """The answer for the caller: the refusal as text, what had succeeded under `partialToolResponses` (LIM-20)."""
+        """The answer for the caller: the refusal as text, the other responses under `partialToolResponses` (LIM-20).
+
+        Those of failed calls are among them: one that ran into its timeout may have taken effect (R12).
+        """
         history = self.partial_result.conversation_history
         last = history[-1] if history else None
         text, partial = self.breach.text_for_model, []
         if isinstance(last, ToolResponseMessage):
-            partial = [response for response in last.responses if not response.is_error]
+            partial = [response for response in last.responses if response.id != self.refused_id]
             text = next((r.data for r in last.responses if r.id == self.refused_id), text)
         metadata = ChatGenerationMetadata(
             FinishReason.TOOL_CALL_LIMIT_EXCEEDED, properties={PARTIAL_TOOL_RESPONSES: tuple(partial)}
