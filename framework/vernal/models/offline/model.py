@@ -13,7 +13,7 @@ from vernal.models.offline.structured import instructed_schema, structured, with
 from vernal.models.offline.wording import answer, confession
 from vernal.tools.definition import ToolDefinition
 from vernal.values.messages import AssistantMessage, Message, ToolCall, ToolResponse, ToolResponseMessage, UserMessage
-from vernal.values.options import ToolCallingChatOptions
+from vernal.values.options import ChatOptions, ToolCallingChatOptions, merge_options
 from vernal.values.prompt import Prompt
 from vernal.values.responses import (
     ChatGenerationMetadata,
@@ -37,13 +37,14 @@ class OfflineChatModel(ChatModel):
     they gave; without a tool that fits it says what it is. `docs/offline-model.md` is its whole grammar.
 
     `today` is the ISO date (`"2025-03-05"`) that "tomorrow" and "Friday" are counted from where a parameter has the
-    format `date` or `date-time`; None for the clock of the machine. Usage counts words, as an approximation of tokens.
+    format `date` or `date-time`; None for the clock of the machine. `options` are the model's own, under those of
+    client and request. Usage counts words, as an approximation of tokens.
 
     Raises:
         ValueError: `today` is no ISO date.
     """
 
-    def __init__(self, *, today: str | None = None) -> None:
+    def __init__(self, *, today: str | None = None, options: ChatOptions | None = None) -> None:
         if today is not None:
             from datetime import date
 
@@ -52,14 +53,22 @@ class OfflineChatModel(ChatModel):
             except ValueError:
                 raise ValueError(f"today is {today!r}; an ISO date such as '2025-03-05' is wanted") from None
         self._today = today
+        self._options = options
+
+    @property
+    def default_options(self) -> ChatOptions | None:
+        """The model's own options, such as tools that it always has; None where it has none."""
+        return self._options
 
     async def acall(self, prompt: Prompt) -> ChatResponse:
         """Answer `prompt` whole."""
+        prompt = self._with_own_options(prompt)
         message = _Turn.of(prompt, self._today).answer()
         return ChatResponse((_generation(message, last=True),), _metadata(prompt, message))
 
     async def astream(self, prompt: Prompt) -> AsyncIterator[ChatResponse]:
         """Answer `prompt` word by word; tool calls come in one chunk, usage and finish reason in the last."""
+        prompt = self._with_own_options(prompt)
         message = _Turn.of(prompt, self._today).answer()
         metadata = _metadata(prompt, message)
         pieces = _PIECE.findall(message.text or "")
@@ -67,6 +76,11 @@ class OfflineChatModel(ChatModel):
             yield ChatResponse((_generation(AssistantMessage(piece), last=False),))
         last = AssistantMessage(pieces[-1] if pieces else message.text, message.tool_calls)
         yield ChatResponse((_generation(last, last=True),), metadata)
+
+    def _with_own_options(self, prompt: Prompt) -> Prompt:
+        if self._options is None:
+            return prompt
+        return prompt.with_options(merge_options(self._options, prompt.options))
 
 
 @dataclass(frozen=True, slots=True)
