@@ -53,8 +53,8 @@ class ToolCallingAdvisor(CallAdvisor, StreamAdvisor, ToolAdvisor):
     Advisors of a greater order stand inside the loop and see every round, the others see one request and one response
     (TCA-21). `advisor_order` lies between `HIGHEST_PRECEDENCE` and `LOWEST_PRECEDENCE`, both exclusive.
     `tool_execution_eligibility_checker` decides whether a response asks for tools; it is never asked about none.
-    With `conversation_history_enabled=False` each round gets the system messages and the last message only: for a
-    memory advisor inside the loop, which keeps the rest.
+    With `conversation_history_enabled=False` each round gets the system messages and the last message only, if a
+    memory advisor stands inside the loop, which keeps the rest; without one the history goes out all the same (R4).
 
     Hooks are `async def`. Of a hook and its stream twin the most derived definition counts for both. What a hook
     changes of messages, options or context holds for the rest of the turn (R23).
@@ -125,7 +125,7 @@ class ToolCallingAdvisor(CallAdvisor, StreamAdvisor, ToolAdvisor):
         refuse_other("chain", chain, CallAdvisorChain)
         if not isinstance(request.prompt.options, ToolCallingChatOptions):
             return await chain.next_call(request)
-        loop = ToolLoop(self, request)
+        loop = ToolLoop(self, request, lambda: chain.copy(self).call_advisors)
         loop.begin(await self.do_initialize_loop(request, chain))
         while True:
             request = loop.sent(await self.do_before_call(loop.request, chain))
@@ -158,7 +158,7 @@ class ToolCallingAdvisor(CallAdvisor, StreamAdvisor, ToolAdvisor):
         return bool(await answer) if inspect.isawaitable(answer) else bool(answer)
 
     async def _rounds(self, request: ChatClientRequest, chain: StreamAdvisorChain) -> AsyncIterator[ChatClientResponse]:
-        loop = ToolLoop(self, request)
+        loop = ToolLoop(self, request, lambda: chain.copy(self).stream_advisors)
         loop.begin(await self.do_initialize_loop_stream(request, chain))
         while True:
             request = loop.sent(await self.do_before_stream(loop.request, chain))

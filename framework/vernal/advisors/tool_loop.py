@@ -1,9 +1,9 @@
 """The tool-calling loop: one turn's state and decisions, shared by call and stream."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from vernal.advisors.api import AdvisorChain
+from vernal.advisors.api import Advisor, AdvisorChain, MemoryAdvisor
 from vernal.advisors.chain import DefaultAroundAdvisorChain
 from vernal.models.aggregator import MessageAggregator
 from vernal.tools.execution import ToolExecutionResult
@@ -11,6 +11,7 @@ from vernal.tools.limits import ToolCallLimitExceeded
 from vernal.values.exchange import ChatClientRequest, ChatClientResponse
 from vernal.values.messages import Message, SystemMessage
 from vernal.values.prompt import Prompt
+from vernal.values.replay import replay_faults
 from vernal.values.responses import ChatResponse, Generation
 from vernal.values.turn import Turn
 
@@ -22,12 +23,17 @@ class ToolLoop:
     """What one turn of the loop knows: its own record, the conversation, and what is sent next.
 
     `conversation` is all that was said in the turn: what the manager works on. `request` is what goes to the model
-    next, as hooks and memory make it. Neither overwrites the other; with the history enabled, what hooks make of the
-    messages is the conversation from then on (R23).
+    next, as hooks and memory make it. Neither overwrites the other. Unless the loop is `trimmed`, what hooks make of
+    the messages is the conversation from then on (R23). It is trimmed where the history is disabled and a memory
+    advisor stands inside the loop; without one nobody would know the rest, so that it goes out whole (R4).
     """
 
-    def __init__(self, advisor: "ToolCallingAdvisor", request: ChatClientRequest) -> None:
+    def __init__(
+        self, advisor: "ToolCallingAdvisor", request: ChatClientRequest, inside: Callable[[], Sequence[Advisor]]
+    ) -> None:
         self._advisor = advisor
+        self._enabled = advisor.conversation_history_enabled
+        self._trimmed = not self._enabled and any(isinstance(a, MemoryAdvisor) for a in inside())
         self.turn = Turn()
         self._begun = False
         self._conversation: tuple[Message, ...] = ()
@@ -45,10 +51,10 @@ class ToolLoop:
         if request.prompt.turn is not self.turn:
             request = request.with_prompt(Prompt(request.prompt.messages, request.prompt.options, self.turn))
         messages = request.prompt.messages
-        if self._advisor.conversation_history_enabled or not self._begun:
-            self._conversation = messages
-        if self._begun and not self._advisor.conversation_history_enabled:
+        if self._begun and self._trimmed:
             self._note_additions(messages)
+        else:
+            self._conversation = messages
         self._begun = True
         return request
 
@@ -74,6 +80,8 @@ class ToolLoop:
             else advisor.do_get_next_instructions_for_tool_call
         )
         instructions = await next_instructions(request, response, result)
+        if not (self._enabled or self._trimmed) and replay_faults(instructions):
+            instructions = result.conversation_history
         self._conversation = result.conversation_history
         context = request.context
         if response.context is not context:
@@ -101,14 +109,14 @@ class ToolLoop:
         return self._with_total_usage(response.with_chat_response(chat_response.copy(generations=generations)))
 
     def _note_additions(self, messages: tuple[Message, ...]) -> None:
-        """With the history disabled only the latest goes out; what a hook has put in holds all the same (R23)."""
+        """Only the latest goes out; what a hook has put in holds all the same (R23)."""
         known = {id(message) for message in (*self.request.prompt.messages, *self._added)}
         added = [m for m in messages if id(m) not in known and not isinstance(m, SystemMessage)]
         self._added += added
         self._conversation = (*self._conversation, *added)
 
     def _with_additions(self, instructions: "tuple[Message, ...]", result: ToolExecutionResult) -> tuple[Message, ...]:
-        if not self._added or self._advisor.conversation_history_enabled:
+        if not self._added:
             return instructions
         present = {id(message) for message in instructions}
         missing = [message for message in self._added if id(message) not in present]
@@ -173,13 +181,17 @@ class StreamedRound:
     ) -> Iterator[ChatClientResponse]:
         """What goes out when the turn has ended with `final`.
 
-        The generations of a direct return or a limit replace the round's tool calls (TCA-39, TCA-44); else what was
-        held back goes out, then what a hook changed of metadata and context, or usage that no chunk has told (TCA-49).
+        The generations of a direct return or a limit replace the round's tool calls (TCA-39, TCA-44); of a round that
+        was cut off, what is known of it does (R6). Else what was held back goes out, then what a hook changed of
+        metadata and context, or usage that no chunk has told (TCA-49).
         """
         ended = final.chat_response
         before = changed.chat_response
         if ended is not None and (before is None or ended.generations is not before.generations):
             yield final
+            return
+        if ended is not None and not aggregated.has_tool_calls and any(chunk.has_tool_calls for chunk in self._held):
+            yield final.with_chat_response(_map_outputs(ended, content=False))
             return
         yield from self.release()
         if changed is not aggregated or (not self.usage_sent and not final.usage.is_empty):
