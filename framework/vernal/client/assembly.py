@@ -1,6 +1,5 @@
 """From the state of a request to what runs: the prompt, the tools, and the chain of advisors."""
 
-import inspect
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -99,12 +98,11 @@ class PreparedRequest:
         """The request with the tools of its providers, and a context of its own (CCU-10)."""
         options = self.options
         if self.providers:
-            tools = list(self.tools)
-            for provider in self.providers:
-                provided: Any = provider.get_tool_callbacks()
-                tools += await provided if inspect.isawaitable(provided) else provided
-            refuse_duplicate_names(tuple(tools))
-            options = options.copy(tool_callbacks=tuple(tools))
+            from vernal.tools.collection import ask_providers
+
+            tools = (*self.tools, *await ask_providers(self.providers))
+            refuse_duplicate_names(tools)
+            options = options.copy(tool_callbacks=tools)
         return ChatClientRequest(Prompt(self.messages, options), {**self.parameters, **context})
 
     def chain(self) -> DefaultAroundAdvisorChain:
