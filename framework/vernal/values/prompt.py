@@ -85,6 +85,10 @@ def _messages(given: str | Message | Iterable[Message]) -> tuple[Message, ...]:
         return (UserMessage(given),)
     if isinstance(given, Message):
         return (given,)
+    if not isinstance(given, Iterable):
+        raise TypeError(
+            f"the messages of a prompt are {given!r}; a text, a Message or a sequence of Message objects is wanted"
+        )
     messages = given if type(given) is tuple else tuple(given)
     for message in messages:
         if not isinstance(message, Message):
