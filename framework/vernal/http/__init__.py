@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from vernal.http.clients import Headers, HttpClients
+from vernal.http.clients import HttpClients
 from vernal.http.errors import (
     AuthenticationError,
     BadRequestError,
@@ -40,7 +40,6 @@ __all__ = [
     "ContentFilterError",
     "ContextLengthExceededError",
     "Endpoint",
-    "Headers",
     "HttpClients",
     "ModelConnectionError",
     "ModelError",

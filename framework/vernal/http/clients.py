@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
     from vernal.http.transport import LoopTransport
 
-Headers = list[tuple[str, str]]
-
 
 @dataclass(kw_only=True, eq=False)
 class HttpClients:
@@ -58,7 +56,7 @@ class HttpClients:
             )
         return self._shared
 
-    async def post(self, url: "httpx.URL", headers: Headers, content: bytes) -> "httpx.Response":
+    async def post(self, url: "httpx.URL", headers: "httpx.Headers", content: bytes) -> "httpx.Response":
         """Send `content` to `url`; the body of the response is unread, and the caller closes the response.
 
         A prepared request goes straight to the transport, which spares what `httpx.AsyncClient` does for each request

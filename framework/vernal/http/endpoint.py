@@ -5,13 +5,13 @@ Imported when the first request is made: it loads httpx.
 
 import asyncio
 import logging
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 import httpx
 
 from vernal.http.classify import Refusal, refused
-from vernal.http.clients import Headers, HttpClients
+from vernal.http.clients import HttpClients
 from vernal.http.errors import BrokenStreamError, ModelConnectionError, ModelError, ModelTimeoutError, ProtocolError
 from vernal.http.retry import DEFAULT_RETRY_POLICY, RetryPolicy, retry_after
 from vernal.http.timeouts import Timeouts
@@ -34,32 +34,35 @@ class Answer:
 class Endpoint:
     """An address of a model service that takes JSON by POST.
 
-    `service` names it in errors, `read_refusal` reads the bodies of its errors, `secrets` are removed from what it
-    says. `key_cure` is the advice where the key is not accepted. `timeouts` are those of `clients` by default.
+    `headers` go with each request. `service` names it in errors, `read_refusal` reads the bodies of its errors, and
+    `secrets` are removed from what it says. `key_cure` is the advice where the key is not accepted. `timeouts` are
+    those of `clients` by default.
     """
 
     service: str
     url: str
+    headers: Mapping[str, str] = field(repr=False)
     clients: HttpClients
     read_refusal: Callable[[bytes], Refusal]
-    secrets: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = field(default=(), repr=False)
     key_cure: str | None = None
     retry: RetryPolicy = DEFAULT_RETRY_POLICY
     timeouts: Timeouts | None = None
 
     def __post_init__(self) -> None:
         self._parsed_url = httpx.URL(self.url)
+        self._parsed_headers = httpx.Headers(self.headers)
         self._limits = self.timeouts or self.clients.timeouts
 
-    async def post(self, headers: Headers, body: bytes) -> Answer:
+    async def post(self, body: bytes) -> Answer:
         """Send `body` and give the whole answer.
 
         Raises:
             ModelError: the request failed, after the retries that might have healed it.
         """
-        return await self.retry.run(lambda: self._whole(headers, body))
+        return await self.retry.run(lambda: self._whole(body))
 
-    async def stream(self, headers: Headers, body: bytes) -> "ByteStream":
+    async def stream(self, body: bytes) -> "ByteStream":
         """Send `body` and give the answer as it arrives; the caller closes it.
 
         The first bytes have arrived when this returns: up to there a failure is retried, later it is not (R19).
@@ -67,7 +70,7 @@ class Endpoint:
         Raises:
             ModelError: the request failed, after the retries that might have healed it.
         """
-        return await self.retry.run(lambda: self._begun(headers, body))
+        return await self.retry.run(lambda: self._begun(body))
 
     def refusal(self, content: bytes, *, status: int | None = None, headers: httpx.Headers | None = None) -> ModelError:
         """The error for an error body, of a response with `status` or (None) in the middle of a stream."""
@@ -82,8 +85,8 @@ class Endpoint:
             cure=self.key_cure,
         )
 
-    async def _whole(self, headers: Headers, body: bytes) -> Answer:
-        stream = await self._open(headers, body)
+    async def _whole(self, body: bytes) -> Answer:
+        stream = await self._open(body)
         try:
             return Answer(stream.headers, await stream.read_all())
         except BrokenStreamError as error:
@@ -92,8 +95,8 @@ class Endpoint:
         finally:
             await stream.aclose()
 
-    async def _begun(self, headers: Headers, body: bytes) -> "ByteStream":
-        stream = await self._open(headers, body)
+    async def _begun(self, body: bytes) -> "ByteStream":
+        stream = await self._open(body)
         try:
             await stream.read_ahead()
         except BrokenStreamError as error:
@@ -105,18 +108,18 @@ class Endpoint:
             raise
         return stream
 
-    async def _open(self, headers: Headers, body: bytes) -> "ByteStream":
+    async def _open(self, body: bytes) -> "ByteStream":
         limits = self._limits
         now = asyncio.get_running_loop().time()
         end = None if limits.total is None else now + limits.total
         logger.debug("%s: POST %s, %d bytes", self.service, self.url, len(body))
         try:
             async with asyncio.timeout_at(_earlier(now, limits.first_token, end)):
-                response = await self.clients.post(self._parsed_url, headers, body)
+                response = await self.clients.post(self._parsed_url, self._parsed_headers, body)
         except httpx.TransportError as error:
             raise self._not_reached(error) from error
         except TimeoutError as error:
-            text = f"no answer within {limits.first_token or limits.total:g} s"
+            text = _too_late("no answer", limits.first_token, limits.total, end)
             raise ModelTimeoutError(text, service=self.service) from error
         stream = ByteStream(self.service, response, limits, end)
         if 200 <= response.status_code < 300:
@@ -164,7 +167,8 @@ class ByteStream:
         self._ahead = b""
         self._read_before = False
         body = response.stream
-        if isinstance(body, httpx.AsyncByteStream) and "content-encoding" not in response.headers:
+        encoded = any(name.lower() == b"content-encoding" for name, _ in response.headers.raw)
+        if isinstance(body, httpx.AsyncByteStream) and not encoded:
             # httpx's own iteration decodes and counts; a body that is not compressed needs neither.
             self._chunks = aiter(body)
         else:
@@ -190,7 +194,7 @@ class ByteStream:
                         return chunk
                 return b""
         except TimeoutError as error:
-            text = f"nothing more came within {limit or self._limits.total:g} s"
+            text = _too_late("nothing more came", limit, self._limits.total, self._end)
             raise ModelTimeoutError(text, service=self._service, request_id=request_id(self.headers)) from error
         except httpx.ReadTimeout as error:
             raise ModelTimeoutError("nothing more came in time", service=self._service) from error
@@ -236,3 +240,9 @@ def _earlier(now: float, limit: float | None, end: float | None) -> float | None
     if limit is None:
         return end
     return now + limit if end is None else min(now + limit, end)
+
+
+def _too_late(what: str, limit: float | None, total: float | None, end: float | None) -> str:
+    if end is not None and asyncio.get_running_loop().time() >= end:
+        return f"the answer was not whole within {total:g} s"
+    return f"{what} within {limit:g} s"

@@ -70,12 +70,14 @@ class ReplayServer:
         self.connections = 0
         self.gone = asyncio.Event()
         self.url = ""
-        self._serving: dict[asyncio.Task[Any] | None, asyncio.StreamWriter] = {}
+        self._serving: set[asyncio.Task[Any]] = set()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Serve one connection until the client closes it."""
         self.connections += 1
-        self._serving[asyncio.current_task()] = writer
+        task = asyncio.current_task()
+        assert task is not None
+        self._serving.add(task)
         try:
             while asked := await _read(reader):
                 self.asked.append(asked)
@@ -84,14 +86,16 @@ class ReplayServer:
                     return
         except (ConnectionError, asyncio.IncompleteReadError):
             self.gone.set()
+        except asyncio.CancelledError:
+            return  # by `aclose`, which is all that ends a task of this server
         finally:
             writer.close()
 
     async def aclose(self) -> None:
         """Hang up on all clients."""
-        for writer in self._serving.values():
-            writer.close()
-        await asyncio.gather(*filter(None, self._serving), return_exceptions=True)
+        for task in self._serving:
+            task.cancel()
+        await asyncio.gather(*self._serving)
 
     async def _answer(self, reply: Reply, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         if reply.before is not None:

@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit, urlunsplit
 
-from vernal.http.clients import Headers, HttpClients
+from vernal.http.clients import HttpClients
 from vernal.http.errors import AuthenticationError
 from vernal.http.retry import DEFAULT_RETRY_POLICY, RetryPolicy
 from vernal.http.timeouts import Timeouts
@@ -105,6 +105,7 @@ class OpenAiChatModel(ChatModel):
         endpoint = Endpoint(
             service=self._profile.name,
             url=self._url,
+            headers=self._request_headers(),
             clients=self._clients,
             read_refusal=read_refusal,
             secrets=(self._api_key,) if self._api_key else (),
@@ -112,9 +113,9 @@ class OpenAiChatModel(ChatModel):
             retry=self._retry,
             timeouts=self._timeouts,
         )
-        return Exchange(endpoint, RequestWriter(self._profile, self._options), self._request_headers())
+        return Exchange(endpoint, RequestWriter(self._profile, self._options))
 
-    def _request_headers(self) -> Headers:
+    def _request_headers(self) -> dict[str, str]:
         headers = {
             "content-type": "application/json",
             "accept": "application/json, text/event-stream",
@@ -124,8 +125,7 @@ class OpenAiChatModel(ChatModel):
         if self._api_key:
             bearer = self._profile.key_header == "authorization"
             headers[self._profile.key_header] = f"Bearer {self._api_key}" if bearer else self._api_key
-        headers.update({name.lower(): value for name, value in self._headers.items()})
-        return list(headers.items())
+        return {**headers, **{name.lower(): value for name, value in self._headers.items()}}
 
 
 def _completions_url(base_url: str) -> str:

@@ -26,19 +26,18 @@ LINGER = 0.5
 class Exchange:
     """Sends prompts to one service and reads its answers."""
 
-    def __init__(self, endpoint: Endpoint, writer: RequestWriter, headers: list[tuple[str, str]]) -> None:
+    def __init__(self, endpoint: Endpoint, writer: RequestWriter) -> None:
         self._endpoint = endpoint
         self._writer = writer
-        self._headers = headers
 
     async def call(self, prompt: Prompt) -> ChatResponse:
         """The whole answer to `prompt`."""
-        answer = await self._endpoint.post(self._headers, self._writer.body(prompt))
+        answer = await self._endpoint.post(self._writer.body(prompt))
         return self._whole(prompt, answer.content, ResponseHeaders(answer.headers.raw))
 
     async def stream(self, prompt: Prompt) -> AsyncIterator[ChatResponse]:
         """The answer to `prompt` as it arrives; closing the iterator closes the connection (OAI-10)."""
-        stream = await self._endpoint.stream(self._headers, self._writer.body(prompt, stream=True))
+        stream = await self._endpoint.stream(self._writer.body(prompt, stream=True))
         try:
             headers = ResponseHeaders(stream.headers.raw)
             if "application/json" in stream.headers.get("content-type", ""):

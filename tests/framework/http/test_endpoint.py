@@ -1,0 +1,235 @@
+"""One model request: retries, timeouts, and errors that say what happened (R19, R20, R28)."""
+
+import asyncio
+import gzip
+import json
+import logging
+import socket
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from typing import TypeVar
+
+import pytest
+
+from vernal.http import (
+    AuthenticationError,
+    BrokenStreamError,
+    Endpoint,
+    HttpClients,
+    ModelConnectionError,
+    ModelTimeoutError,
+    ProtocolError,
+    RateLimitError,
+    Refusal,
+    RetryPolicy,
+    ServiceError,
+    Timeouts,
+)
+from vernal.http.transport import TransportName
+from vernal.testing.server import ReplayServer, Reply, replaying
+
+R = TypeVar("R")
+OK = Reply.of_json({"ok": True})
+TRANSPORTS = pytest.mark.parametrize("transport", ["aiohttp", "httpx"])
+SECRET = "sk-very-secret"
+
+
+def refusal(content: bytes) -> Refusal:
+    """Reads `{"message": …}`."""
+    return Refusal(message=json.loads(content or b'{"message": "nothing"}')["message"])
+
+
+def against(
+    *replies: Reply,
+    ask: Callable[[Endpoint, ReplayServer], Awaitable[R]],
+    transport: TransportName = "auto",
+    timeouts: Timeouts | None = None,
+    attempts: int = 3,
+) -> R:
+    """What `ask` makes of a server with these replies."""
+
+    async def main() -> R:
+        async with AsyncExitStack() as stack:
+            server = await stack.enter_async_context(replaying(*replies))
+            clients = HttpClients(transport=transport)
+            stack.push_async_callback(clients.aclose)
+            endpoint = Endpoint(
+                service="test",
+                url=server.url,
+                headers={"authorization": f"Bearer {SECRET}"},
+                clients=clients,
+                read_refusal=refusal,
+                secrets=(SECRET,),
+                key_cure="Set KEY.",
+                retry=RetryPolicy(max_attempts=attempts, initial_delay=0),
+                timeouts=timeouts,
+            )
+            return await ask(endpoint, server)
+
+    return asyncio.run(main())
+
+
+async def post(endpoint: Endpoint, server: ReplayServer) -> tuple[bytes, int]:
+    """The answer, and how many requests it took."""
+    answer = await endpoint.post(b"{}")
+    return answer.content, len(server.asked)
+
+
+async def stream(endpoint: Endpoint, server: ReplayServer) -> tuple[bytes, int]:
+    """The streamed answer, and how many requests it took."""
+    opened = await endpoint.stream(b"{}")
+    try:
+        return await opened.read_all(), len(server.asked)
+    finally:
+        await opened.aclose()
+
+
+@TRANSPORTS
+@pytest.mark.parametrize("ask", [post, stream])
+def test_what_heals_is_retried(ask: Callable[..., Awaitable[tuple[bytes, int]]], transport: TransportName) -> None:
+    """A 503, a 429 with Retry-After and a connection that is lost before the first byte cost a retry each (R19)."""
+    busy = Reply.of_json({"message": "busy"}, status=503)
+    slow = Reply.of_json({"message": "slow"}, status=429, headers={"retry-after": "0"})
+    assert against(busy, slow, OK, ask=ask, transport=transport) == (b'{"ok": true}', 3)
+    assert against(Reply(cut=True), OK, ask=ask, transport=transport) == (b'{"ok": true}', 2)
+
+
+@pytest.mark.parametrize("ask", [post, stream])
+def test_what_does_not_heal_is_raised_at_once(ask: Callable[..., Awaitable[tuple[bytes, int]]]) -> None:
+    """A key that is not accepted is an error at once, with status, request id and cure, and without the key (R28)."""
+    reply = Reply.of_json({"message": f"no: {SECRET}"}, status=401, headers={"x-request-id": "req_1"})
+
+    async def asked(endpoint: Endpoint, server: ReplayServer) -> int:
+        with pytest.raises(AuthenticationError) as caught:
+            await ask(endpoint, server)
+        error = caught.value
+        assert str(error) == "test: no: *** (status 401, request id req_1). Set KEY."
+        assert SECRET not in repr(error) + repr(endpoint)
+        assert (error.status, error.request_id, error.retryable) == (401, "req_1", False)
+        return len(server.asked)
+
+    assert against(reply, ask=asked) == 1
+
+
+def test_too_long_a_wait_is_an_error_that_names_it() -> None:
+    """A Retry-After beyond the policy's limit is not waited for (R19)."""
+    reply = Reply.of_json({"message": "slow"}, status=429, headers={"retry-after": "3600"})
+    with pytest.raises(RateLimitError, match="to be retried in 3600 s"):
+        against(reply, ask=post)
+
+
+@TRANSPORTS
+def test_a_stream_is_not_retried_after_its_first_byte(transport: TransportName) -> None:
+    """What came is delivered, then the break is raised, and nothing is asked again (R19, R20)."""
+
+    async def asked(endpoint: Endpoint, server: ReplayServer) -> tuple[bytes, int]:
+        opened = await endpoint.stream(b"{}")
+        first = await opened.read()
+        with pytest.raises(BrokenStreamError, match="broke off"):
+            await opened.read_all()
+        await opened.aclose()
+        return first, len(server.asked)
+
+    assert against(Reply([b"first"], cut=True), OK, ask=asked, transport=transport) == (b"first", 1)
+
+
+def test_a_broken_answer_that_was_not_streamed_is_retried() -> None:
+    """Nothing of it was delivered, so it is asked for again (R19)."""
+    assert against(Reply([b'{"ok"'], cut=True), OK, ask=post) == (b'{"ok": true}', 2)
+
+
+@TRANSPORTS
+def test_closing_early_closes_the_connection(transport: TransportName) -> None:
+    """When `aclose` returns, the service learns at once that nobody listens any more (R20)."""
+
+    async def asked(endpoint: Endpoint, server: ReplayServer) -> bool:
+        opened = await endpoint.stream(b"{}")
+        await opened.read()
+        await opened.aclose()
+        return await asyncio.wait_for(server.gone.wait(), 5)
+
+    assert against(Reply([b"first"], hold=True), ask=asked, transport=transport)
+
+
+@TRANSPORTS
+def test_a_service_that_says_nothing_is_not_waited_for(transport: TransportName) -> None:
+    """Without an answer within `first_token` there is an error that says so, and no second request."""
+
+    async def asked(endpoint: Endpoint, server: ReplayServer) -> int:
+        with pytest.raises(ModelTimeoutError, match=r"no answer within 0\.05 s"):
+            await endpoint.post(b"{}")
+        return len(server.asked)
+
+    silent = Reply(before=asyncio.Event(), pieces=[b"late"])
+    assert against(silent, ask=asked, transport=transport, timeouts=Timeouts(first_token=0.05)) == 1
+
+
+@TRANSPORTS
+@pytest.mark.parametrize(
+    ("timeouts", "message"),
+    [
+        (Timeouts(between_chunks=0.05), r"nothing more came within 0\.05 s"),
+        (Timeouts(total=0.05), r"the answer was not whole within 0\.05 s"),
+    ],
+)
+def test_silence_within_an_answer_ends_it(transport: TransportName, timeouts: Timeouts, message: str) -> None:
+    """After what came, a silence beyond `between_chunks` or `total` is an error."""
+
+    async def asked(endpoint: Endpoint, server: ReplayServer) -> bytes:
+        opened = await endpoint.stream(b"{}")
+        first = await opened.read()
+        with pytest.raises(ModelTimeoutError, match=message):
+            await opened.read()
+        await opened.aclose()
+        return first
+
+    assert against(Reply([b"first"], hold=True), ask=asked, transport=transport, timeouts=timeouts) == b"first"
+
+
+def test_a_service_that_is_not_there_is_named() -> None:
+    """The error of a refused connection names the address and asks whether the service runs."""
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{unused.getsockname()[1]}/v1"
+
+        async def asked(endpoint: Endpoint, _: ReplayServer) -> None:
+            endpoint.url = url
+            endpoint.__post_init__()
+            await endpoint.post(b"{}")
+
+        with pytest.raises(ModelConnectionError, match=f"Check that {url} is right and the service is running"):
+            against(OK, ask=asked, attempts=1)
+
+
+@TRANSPORTS
+def test_a_compressed_answer_is_read(transport: TransportName) -> None:
+    """A service that compresses without being asked is understood."""
+    reply = Reply([gzip.compress(b'{"ok": true}')], headers={"content-encoding": "gzip"})
+    assert against(reply, ask=post, transport=transport) == (b'{"ok": true}', 1)
+
+
+def test_a_redirection_is_an_error_that_names_the_place() -> None:
+    """A key is not sent where a redirection points; the error says where that is."""
+    with pytest.raises(ProtocolError, match="redirection to 'https://elsewhere/'"):
+        against(Reply(status=307, headers={"location": "https://elsewhere/"}), ask=post)
+
+
+def test_retries_are_logged_without_secrets(caplog: pytest.LogCaptureFixture) -> None:
+    """Each retry is a warning that says why, and no log has the key (R28)."""
+    caplog.set_level(logging.DEBUG)
+    against(Reply.of_json({"message": f"busy, {SECRET}"}, status=500), OK, ask=post)
+    assert "attempt 1 of 3 failed" in caplog.text
+    assert "busy, ***" in caplog.text
+    assert SECRET not in caplog.text
+
+
+def test_the_last_error_is_raised() -> None:
+    """When no attempt succeeds, the service's own words are raised."""
+    with pytest.raises(ServiceError, match="oops"):
+        against(Reply.of_json({"message": "oops"}, status=500), ask=post)
+
+
+def test_timeouts_out_of_range_are_refused() -> None:
+    """A limit that can never be kept is named when it is given."""
+    with pytest.raises(ValueError, match="timeout total is 0"):
+        Timeouts(total=0)
