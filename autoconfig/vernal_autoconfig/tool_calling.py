@@ -1,5 +1,6 @@
 """The calling of tools."""
 
+import logging
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ImportString
@@ -11,6 +12,7 @@ from vernal.observation import NOOP_REGISTRY, ObservationRegistry
 from vernal.tools.callback import ToolCallback, ToolCallbackProvider
 from vernal.tools.limits import OnLimitExceeded, ToolCallLimits
 from vernal.tools.manager import DefaultToolCallingManager, ToolCallingManager
+from vernal.tools.observation import ToolCallingObservationConvention
 from vernal.tools.processor import DefaultToolExecutionExceptionProcessor, ToolExecutionExceptionProcessor
 from vernal.tools.resolution import (
     DelegatingToolCallbackResolver,
@@ -18,6 +20,8 @@ from vernal.tools.resolution import (
     StaticToolCallbackResolver,
     ToolCallbackResolver,
 )
+
+_log = logging.getLogger("vernal.tools")
 
 
 def _limit(value: int) -> int:
@@ -45,6 +49,16 @@ class ResolutionSettings(BaseModel):
     fallback: FallbackSettings = FallbackSettings()
 
 
+class ToolObservationSettings(BaseModel):
+    """What observations of tools hold."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    include_content: bool = Field(
+        default=False, description="Whether arguments and results are observed; they may be private."
+    )
+
+
 class ToolCallingSettings(Settings, prefix="tools"):
     """What is set for the calling of tools."""
 
@@ -67,6 +81,7 @@ class ToolCallingSettings(Settings, prefix="tools"):
     max_parallel_calls: int = Field(default=8, ge=1, description="Calls of one round that run at the same time.")
     timeout: Duration | None = Field(default=None, description="How long a tool may take that has no timeout itself.")
     resolution: ResolutionSettings = ResolutionSettings()
+    observations: ToolObservationSettings = ToolObservationSettings()
 
     def limits(self) -> ToolCallLimits:
         """The limits that these settings mean."""
@@ -109,12 +124,24 @@ class ToolCallingAutoConfiguration:
 
     @bean
     @on_missing_bean
+    def tool_calling_observation_convention(self, settings: ToolCallingSettings) -> ToolCallingObservationConvention:
+        """Names and keys of tool observations; with content only where the settings ask for it (TAC-04)."""
+        if settings.observations.include_content:
+            _log.warning(
+                "tools.observations.include_content is on: arguments and results of tools are observed, which may be "
+                "private"
+            )
+        return ToolCallingObservationConvention(include_content=settings.observations.include_content)
+
+    @bean
+    @on_missing_bean
     def tool_calling_manager(
         self,
         resolver: ToolCallbackResolver,
         processor: ToolExecutionExceptionProcessor,
         settings: ToolCallingSettings,
         registry: ObjectProvider[ObservationRegistry],
+        convention: ToolCallingObservationConvention,
     ) -> ToolCallingManager:
         """Executes the tool calls of a model, within the limits of the settings."""
         return DefaultToolCallingManager(
@@ -125,4 +152,5 @@ class ToolCallingAutoConfiguration:
             max_parallel_calls=settings.max_parallel_calls,
             tool_timeout=settings.timeout.total_seconds() if settings.timeout is not None else None,
             observation_registry=registry.get_if_unique(NOOP_REGISTRY),
+            observation_convention=convention,
         )

@@ -77,6 +77,7 @@ if TYPE_CHECKING:
     from vernal.tools.function import FunctionToolCallback, MethodToolCallback
     from vernal.tools.limits import OnLimitExceeded, ToolCallLimitExceeded, ToolCallLimits
     from vernal.tools.manager import DefaultToolCallingManager, ToolCallingManager
+    from vernal.tools.observation import ToolCallingObservationContext, ToolCallingObservationConvention
     from vernal.tools.parameters import ToolParam
     from vernal.tools.processor import DefaultToolExecutionExceptionProcessor, ToolExecutionExceptionProcessor
     from vernal.tools.resolution import DelegatingToolCallbackResolver, StaticToolCallbackResolver, ToolCallbackResolver
@@ -149,6 +150,7 @@ _MODULES = {
     "tools.function": "FunctionToolCallback MethodToolCallback",
     "tools.limits": "OnLimitExceeded ToolCallLimitExceeded ToolCallLimits",
     "tools.manager": "DefaultToolCallingManager ToolCallingManager",
+    "tools.observation": "ToolCallingObservationContext ToolCallingObservationConvention",
     "tools.parameters": "ToolParam",
     "tools.processor": "DefaultToolExecutionExceptionProcessor ToolExecutionExceptionProcessor",
     "tools.resolution": "DelegatingToolCallbackResolver StaticToolCallbackResolver ToolCallbackResolver",
@@ -247,6 +249,8 @@ __all__ = [
     "ToolCallingAdvisor",
     "ToolCallingChatOptions",
     "ToolCallingManager",
+    "ToolCallingObservationContext",
+    "ToolCallingObservationConvention",
     "ToolContext",
     "ToolDefinition",
     "ToolEffects",

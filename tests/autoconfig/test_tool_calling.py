@@ -22,6 +22,8 @@ from vernal import (
     ToolCallbackResolver,
     ToolCallingChatOptions,
     ToolCallingManager,
+    ToolCallingObservationContext,
+    ToolCallingObservationConvention,
     ToolCallLimitExceeded,
     ToolDefinition,
     ToolExecutionException,
@@ -299,3 +301,19 @@ def test_a_static_resolver_of_ones_own_is_used_as_it_is(runner: ApplicationConte
         last = result.conversation_history[-1]
         assert isinstance(last, ToolResponseMessage)
         assert last.responses[0].data == "rain in Oslo"
+
+
+@pytest.mark.parametrize("included", [None, False, True])
+def test_content_is_observed_only_when_it_is_asked_for(
+    runner: ApplicationContextRunner, included: bool | None, caplog: pytest.LogCaptureFixture
+) -> None:
+    """`tools.observations.include_content=true` puts content among the keys, with a warning (TAC-04, TOB-04)."""
+    settings = {} if included is None else {"tools": {"observations": {"include_content": included}}}
+    with runner.with_settings(settings).run() as run:
+        convention = run.context.get(ToolCallingObservationConvention)
+        manager = run.context.get(ToolCallingManager)
+        assert isinstance(manager, DefaultToolCallingManager)
+        assert manager.observation_convention is convention
+        keys = convention.high_cardinality_keys(ToolCallingObservationContext(tool_definition=DEFINITION))
+        assert ("gen_ai.tool.call.arguments" in keys) is bool(included)
+        assert bool([record for record in caplog.records if "include_content" in record.getMessage()]) is bool(included)

@@ -11,6 +11,7 @@ from vernal.tools.collection import refuse_duplicates
 from vernal.tools.definition import ToolDefinition
 from vernal.tools.execution import ToolExecutionResult
 from vernal.tools.limits import ToolCallLimits
+from vernal.tools.observation import DEFAULT_CONVENTION, ToolCallingObservationConvention
 from vernal.tools.processor import DefaultToolExecutionExceptionProcessor, ToolExecutionExceptionProcessor
 from vernal.tools.resolution import StaticToolCallbackResolver, ToolCallbackResolver
 from vernal.tools.round import ToolRound
@@ -71,9 +72,11 @@ class DefaultToolCallingManager(ToolCallingManager):
     max_parallel_calls: int = 8
     tool_timeout: float | None = None
     observation_registry: ObservationRegistry = NOOP_REGISTRY
+    observation_convention: ToolCallingObservationConvention = DEFAULT_CONVENTION
 
     def __post_init__(self) -> None:
         _refuse_other("observation_registry", self.observation_registry, ObservationRegistry)
+        _refuse_other("observation_convention", self.observation_convention, ToolCallingObservationConvention)
         _refuse_other("tool_callback_resolver", self.tool_callback_resolver, ToolCallbackResolver)
         _refuse_other(
             "tool_execution_exception_processor",

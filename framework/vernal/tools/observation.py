@@ -1,32 +1,85 @@
 """What is told of a tool call to an observation registry."""
 
+from dataclasses import dataclass
+
 from vernal.observation import Observation
-from vernal.tools.callback import ToolCallback
-from vernal.tools.context import ToolContext
-from vernal.values.messages import ToolCall
-
-TOOL_OBSERVATION = "vernal.tool"
+from vernal.tools.definition import DEFAULT_METADATA, ToolDefinition, ToolMetadata
 
 
-def tool_observation(callback: ToolCallback, call: ToolCall, context: ToolContext) -> Observation:
-    """The observation of one tool call, with the attribute names of OpenTelemetry's GenAI conventions (TCM-37).
+@dataclass(slots=True, eq=False, kw_only=True)
+class ToolCallingObservationContext:
+    """The subject of a tool observation: the tool, the call, and what came of it.
 
-    Arguments and result are not among the keys: they may be private; `subject` and `result` hold them for a registry
-    that is told to look.
+    `arguments` is the JSON text, `{}` where there are none (TOB-05); `result` is None until the tool has answered.
     """
-    definition = callback.definition
-    return Observation(
-        TOOL_OBSERVATION,
-        f"execute_tool {definition.name}",
-        low_cardinality_keys={
+
+    tool_definition: ToolDefinition
+    tool_metadata: ToolMetadata = DEFAULT_METADATA
+    tool_type: str = "function"
+    call_id: str = ""
+    arguments: str = "{}"
+    result: str | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.tool_definition, ToolDefinition):
+            raise TypeError(f"tool_definition is {self.tool_definition!r}; a ToolDefinition is wanted")
+        if not isinstance(self.tool_metadata, ToolMetadata):
+            raise TypeError(f"tool_metadata is {self.tool_metadata!r}; ToolMetadata are wanted")
+        self.arguments = self.arguments or "{}"
+        self.tool_type = self.tool_type or "function"
+        self.call_id = self.call_id or ""
+
+
+class ToolCallingObservationConvention:
+    """Names and keys of tool observations, after OpenTelemetry's conventions for GenAI. Subclass it to change them.
+
+    With `include_content` the arguments and the result are among the keys; they may be private, so they are not by
+    default (TOB-03, TOB-04).
+    """
+
+    name = "vernal.tool"
+
+    def __init__(self, *, include_content: bool = False) -> None:
+        self.include_content = include_content
+
+    def supports(self, subject: object) -> bool:
+        """Whether `subject` is that of a tool observation (TOB-01)."""
+        return isinstance(subject, ToolCallingObservationContext)
+
+    def contextual_name(self, context: ToolCallingObservationContext) -> str:
+        """Which tool is executed."""
+        return f"execute_tool {context.tool_definition.name}"
+
+    def low_cardinality_keys(self, context: ToolCallingObservationContext) -> dict[str, str]:
+        """Keys with few values (TOB-02)."""
+        return {
             "gen_ai.operation.name": "execute_tool",
             "gen_ai.provider.name": "vernal",
-            "gen_ai.tool.name": definition.name,
-            "gen_ai.tool.type": call.type,
-        },
-        high_cardinality_keys={
-            "gen_ai.tool.description": definition.description,
-            "gen_ai.tool.call.id": call.id,
-        },
-        subject=call,
-    )
+            "gen_ai.tool.name": context.tool_definition.name,
+            "gen_ai.tool.type": context.tool_type,
+        }
+
+    def high_cardinality_keys(self, context: ToolCallingObservationContext) -> dict[str, str]:
+        """Keys with many values; asked when the tool starts and again when it has answered."""
+        keys = {
+            "gen_ai.tool.description": context.tool_definition.description,
+            "gen_ai.tool.call.id": context.call_id,
+        }
+        if self.include_content:
+            keys["gen_ai.tool.call.arguments"] = context.arguments
+            if context.result is not None:
+                keys["gen_ai.tool.call.result"] = context.result
+        return keys
+
+    def observation(self, context: ToolCallingObservationContext) -> Observation:
+        """The observation of one call (TCM-37)."""
+        return Observation(
+            self.name,
+            self.contextual_name(context),
+            self.low_cardinality_keys(context),
+            self.high_cardinality_keys(context),
+            subject=context,
+        )
+
+
+DEFAULT_CONVENTION = ToolCallingObservationConvention()

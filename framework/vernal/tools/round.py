@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from vernal.observation import Observation, observed
+from vernal.observation import observed
 from vernal.tools.callback import ToolCallback
 from vernal.tools.collection import refuse_duplicates
 from vernal.tools.context import NO_CONTEXT, ToolContext
@@ -15,7 +15,7 @@ from vernal.tools.definition import ToolEffects
 from vernal.tools.exceptions import ToolExecutionException
 from vernal.tools.execution import ToolExecutionResult
 from vernal.tools.limits import LimitBreach, OnLimitExceeded, ToolCallLimitExceeded
-from vernal.tools.observation import tool_observation
+from vernal.tools.observation import ToolCallingObservationContext
 from vernal.tools.result import ToolResult
 from vernal.tools.turns import turn_of
 from vernal.values.arguments import RAW_ARGUMENTS, parse_arguments
@@ -158,11 +158,24 @@ class ToolRound:
     async def _run_one(self, planned: _Planned) -> None:
         callback, call = planned.callback, planned.call
         assert callback is not None
-        registry = self._manager.observation_registry
         planned.record.took_effect = True
-        with observed(registry, lambda: tool_observation(callback, call, self._context)) as observation:
+        registry, convention = self._manager.observation_registry, self._manager.observation_convention
+        if registry.is_noop:
             planned.response = await self._respond(planned, callback)
-            _note_result(observation, planned)
+            return
+        context = ToolCallingObservationContext(
+            tool_definition=callback.definition,
+            tool_metadata=callback.metadata,
+            tool_type=call.type,
+            call_id=call.id,
+            arguments=planned.tool_input,
+        )
+        with observed(registry, lambda: convention.observation(context)) as observation:
+            response = planned.response = await self._respond(planned, callback)
+            if observation is not None:
+                context.result = response.data
+                observation.high_cardinality_keys |= convention.high_cardinality_keys(context)
+                observation.result, observation.error = response, planned.raised
 
     async def _respond(self, planned: _Planned, callback: ToolCallback) -> ToolResponse:
         call = planned.call
@@ -217,12 +230,6 @@ def _unknown_tool(name: str, offered: Mapping[str, ToolCallback]) -> str:
     if not offered:
         return f"There is no tool {name!r}; no tools are available. Answer without tools."
     return f"There is no tool {name!r}. Available tools: {', '.join(offered)}."
-
-
-def _note_result(observation: Observation | None, planned: _Planned) -> None:
-    if observation is not None:
-        observation.result = planned.response
-        observation.error = planned.raised
 
 
 def _carry(error: Exception, result: ToolExecutionResult) -> None:
