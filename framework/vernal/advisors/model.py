@@ -16,7 +16,8 @@ OUTPUT_FORMAT = "vernal.output_format"
 
 class ChatModelAdvisor(CallAdvisor, StreamAdvisor):
     """Asks the model, and makes what it answers fit for a history: unique call ids (R8), valid arguments
-    (R1), no cut-off call (R6)."""
+    (R1), no cut-off call (R6). What it offers the model is noted in the turn, since only that may run (R7).
+    """
 
     order = LOWEST_PRECEDENCE
 
@@ -25,7 +26,7 @@ class ChatModelAdvisor(CallAdvisor, StreamAdvisor):
 
     async def advise_call(self, request: ChatClientRequest, chain: CallAdvisorChain) -> ChatClientResponse:
         """The model's whole answer."""
-        prompt = _with_format(request)
+        prompt = _prompt_of(request)
         response = await self.chat_model.acall(prompt)
         if response is not None and response.has_tool_calls:  # a careless model may give None (CCL-27)
             response = repair_calls(withhold_cut_off_calls(response), _used_ids(prompt))
@@ -35,7 +36,7 @@ class ChatModelAdvisor(CallAdvisor, StreamAdvisor):
         self, request: ChatClientRequest, chain: StreamAdvisorChain
     ) -> AsyncIterator[ChatClientResponse]:
         """The chunks of the model's answer, as they arrive."""
-        prompt, context = _with_format(request), request.context
+        prompt, context = _prompt_of(request), request.context
         used: set[str] | None = None
         chunks: AsyncIterator[ChatResponse] = self.chat_model.astream(prompt)
         try:
@@ -55,8 +56,10 @@ def _used_ids(prompt: Prompt) -> set[str]:
     return used | prompt.turn.used_ids if prompt.turn is not None else used
 
 
-def _with_format(request: ChatClientRequest) -> Prompt:
-    wanted = request.context.get(OUTPUT_FORMAT)
+def _prompt_of(request: ChatClientRequest) -> Prompt:
+    prompt, wanted = request.prompt, request.context.get(OUTPUT_FORMAT)
+    if prompt.turn is not None:
+        prompt.turn.offered = prompt.options
     if wanted is None:
-        return request.prompt
-    return request.prompt.augment_user_message(f"{request.prompt.user_message.text}\n\n{wanted}")
+        return prompt
+    return prompt.augment_user_message(f"{prompt.user_message.text}\n\n{wanted}")

@@ -20,6 +20,7 @@ from vernal.advisors.api import (
 )
 from vernal.advisors.tool_loop import StreamedRound, ToolLoop
 from vernal.models.aggregator import MessageAggregator
+from vernal.runtime.streams import aclose
 from vernal.tools.execution import ToolExecutionResult
 from vernal.tools.manager import DefaultToolCallingManager, ToolCallingManager
 from vernal.values.exchange import ChatClientRequest, ChatClientResponse
@@ -46,6 +47,18 @@ def has_tool_calls(chat_response: ChatResponse) -> bool:
     return chat_response.has_tool_calls
 
 
+def _refuse_wrong_hooks(cls: type) -> None:
+    body = vars(cls)
+    for name in _HOOKS:
+        if inspect.isfunction(body.get(name)) and not inspect.iscoroutinefunction(body[name]):
+            raise TypeError(f"the hook {cls.__qualname__}.{name} is a plain function; make it 'async def'")
+    if inspect.iscoroutinefunction(body.get("do_finalize_loop_stream")):
+        raise TypeError(
+            f"the hook {cls.__qualname__}.do_finalize_loop_stream is a coroutine function without a 'yield'; write an "
+            f"asynchronous generator ('async def' with 'yield'), or a plain function that returns an iterator"
+        )
+
+
 @dataclass(kw_only=True, eq=False)
 class ToolCallingAdvisor(CallAdvisor, StreamAdvisor, ToolAdvisor):
     """Runs the loop: ask the model, execute the tools it asks for, and again, until it answers.
@@ -70,11 +83,11 @@ class ToolCallingAdvisor(CallAdvisor, StreamAdvisor, ToolAdvisor):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        body = vars(cls)
-        for name in _HOOKS:
-            if inspect.isfunction(body.get(name)) and not inspect.iscoroutinefunction(body[name]):
-                raise TypeError(f"the hook {cls.__qualname__}.{name} is a plain function; make it 'async def'")
+        own = [base for base in cls.__mro__ if base not in ToolCallingAdvisor.__mro__]  # mixins included
+        for base in own:
+            _refuse_wrong_hooks(base)
         for call, stream in _TWINS:
+            body = next((vars(base) for base in own if call in vars(base) or stream in vars(base)), vars(cls))
             if call in body and stream not in body:
                 setattr(cls, stream, body[call])
             elif stream in body and call not in body:
@@ -183,14 +196,17 @@ class ToolCallingAdvisor(CallAdvisor, StreamAdvisor, ToolAdvisor):
         self, chunks: AsyncIterator[ChatClientResponse], chain: StreamAdvisorChain
     ) -> AsyncIterator[ChatClientResponse]:
         aggregator = MessageAggregator()
+        outgoing = self.do_finalize_loop_stream(chunks, chain)
         try:
-            async for chunk in aggregator.over(self.do_finalize_loop_stream(chunks, chain)):
+            async for chunk in outgoing:
+                aggregator.add(chunk)
                 yield chunk
         finally:
-            close = getattr(chunks, "aclose", None)
-            if close is not None:
-                await close()
-        response = ChatClientResponse(aggregator.response, aggregator.context)
+            try:
+                await aclose(outgoing)
+            finally:
+                await aclose(chunks)
+        response = ChatClientResponse(aggregator.collected(), aggregator.context)
         last = closing_chunk(response, await self.do_finalize_loop(response, chain))
         if last is not None:
             yield last

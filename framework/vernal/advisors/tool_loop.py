@@ -56,6 +56,7 @@ class ToolLoop:
         else:
             self._conversation = messages
         self._begun = True
+        self.turn.offered = request.prompt.options
         return request
 
     async def decide(
@@ -67,7 +68,7 @@ class ToolLoop:
             self.turn.record_usage(chat_response.usage)
         if not await advisor.is_tool_call_response(chat_response) or chat_response is None:
             return self._with_total_usage(response)
-        prompt = Prompt(self._conversation, request.prompt.options, self.turn)
+        prompt = Prompt(self._conversation, self.turn.offered, self.turn)
         try:
             result = await self._execute(prompt, chat_response, chain)
         except ToolCallLimitExceeded as breach:
@@ -181,17 +182,19 @@ class StreamedRound:
     ) -> Iterator[ChatClientResponse]:
         """What goes out when the turn has ended with `final`.
 
-        The generations of a direct return or a limit replace the round's tool calls (TCA-39, TCA-44); of a round that
-        was cut off, what is known of it does (R6). Else what was held back goes out, then what a hook changed of
-        metadata and context, or usage that no chunk has told (TCA-49).
+        The generations of a direct return or a limit replace the round's tool calls (TCA-39, TCA-44). Where the calls
+        are gone, cut off (R6) or taken away by a hook, what is left goes out in their place, without the content that
+        has gone out already. Else what was held back goes out, then what a hook changed of metadata and context, or
+        usage that no chunk has told (TCA-49).
         """
         ended = final.chat_response
         before = changed.chat_response
         if ended is not None and (before is None or ended.generations is not before.generations):
             yield final
             return
-        if ended is not None and not aggregated.has_tool_calls and any(chunk.has_tool_calls for chunk in self._held):
-            yield final.with_chat_response(_map_outputs(ended, content=False))
+        if ended is not None and not ended.has_tool_calls and any(chunk.has_tool_calls for chunk in self._held):
+            seen = aggregated.chat_response is not None and _has_content(aggregated.chat_response)
+            yield final.with_chat_response(_map_outputs(ended, content=False)) if seen else final
             return
         yield from self.release()
         if changed is not aggregated or (not self.usage_sent and not final.usage.is_empty):

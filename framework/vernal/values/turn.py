@@ -2,10 +2,13 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vernal.values.messages import AssistantMessage, Message, ToolCall
 from vernal.values.usage import EMPTY_USAGE, Usage
+
+if TYPE_CHECKING:
+    from vernal.values.options import ChatOptions
 
 
 @dataclass(slots=True, eq=False)
@@ -22,7 +25,8 @@ class AnsweredCall:
 
 @dataclass(slots=True, eq=False)
 class Turn:
-    """The own record of one turn: the calls that were answered, the ids in use, the usage of each round.
+    """The own record of one turn: the calls that were answered, the ids in use, the usage of each round, and the
+    options that went to the model last.
 
     Limits and the guard against identical calls count here (R10, R23), so that memory, hooks and advisors may change
     what is sent without changing what counts.
@@ -33,6 +37,7 @@ class Turn:
     used_ids: set[str] = field(default_factory=set)
     round_usages: list[Usage] = field(default_factory=list)
     usage: Usage = EMPTY_USAGE
+    offered: "ChatOptions | None" = None
 
     @property
     def total(self) -> int:
