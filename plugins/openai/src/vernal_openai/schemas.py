@@ -13,6 +13,7 @@ def strict_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     Every property is required and no other is allowed; those that were optional may be null instead.
     """
     strict = _mapped(schema, strict_schema)
+    strict.pop("default", None)  # strict mode takes none: every property is always given
     properties = strict.get("properties")
     if strict.get("type") != "object" and properties is None:
         return strict
@@ -75,7 +76,7 @@ def _applied(schema: Any, transform: Any) -> Any:
 def _parts(schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     parts = [part for key in NAMED_SCHEMAS for part in schema.get(key, {}).values()]
     parts += [part for key in LISTED_SCHEMAS for part in schema.get(key, ())]
-    parts.append(schema.get("items", {}))
+    parts.append(schema.get("items"))
     return [part for part in parts if isinstance(part, Mapping)]
 
 
@@ -91,7 +92,7 @@ def _takes_null(schema: Any) -> bool:
 def _nullable(schema: Any) -> Any:
     if not isinstance(schema, Mapping) or _takes_null(schema):
         return schema
-    nullable = {name: value for name, value in schema.items() if name != "default"}
+    nullable = dict(schema)
     if "enum" in nullable or "const" in nullable or "type" not in nullable:
         described = {"description": nullable.pop("description")} if "description" in nullable else {}
         return {**described, "anyOf": [nullable, {"type": "null"}]}
