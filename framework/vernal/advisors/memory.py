@@ -55,10 +55,14 @@ class MessageChatMemoryAdvisor(BaseAdvisor, MemoryAdvisor):
         return self.memory_order
 
     async def before(self, request: ChatClientRequest, chain: AdvisorChain) -> ChatClientRequest:
-        """The request with the remembered messages in front; its new messages are remembered."""
+        """The request with the remembered messages in front; its new messages are remembered.
+
+        The first system message comes before all, others stay among the messages of the request (MEM-07, MEM-13).
+        """
         conversation_id = _conversation_id(request.context)
-        systems = [m for m in request.prompt.messages if isinstance(m, SystemMessage)]
-        said = [m for m in request.prompt.messages if not isinstance(m, SystemMessage)]
+        messages = request.prompt.messages
+        system = next((m for m in messages if isinstance(m, SystemMessage)), None)
+        said = [m for m in messages if m is not system]
         progress = request.context.get(self._key)
         if progress is None:
             remembered = await self.chat_memory.aget(conversation_id)
@@ -69,21 +73,22 @@ class MessageChatMemoryAdvisor(BaseAdvisor, MemoryAdvisor):
         if new:
             pending, progress.pending = progress.pending, []
             await self.chat_memory.aadd(conversation_id, [*pending, *new])
-        earlier_systems = [m for m in progress.earlier if isinstance(m, SystemMessage) and m not in systems]
-        earlier = [m for m in progress.earlier if not isinstance(m, SystemMessage)]
-        messages = (*systems, *earlier_systems, *replayable((*earlier, *progress.turn)))
-        return request.with_prompt(request.prompt.with_messages(messages))
+        earlier = [m for m in progress.earlier if m != system]
+        sent = _system_first(system, replayable((*earlier, *progress.turn)))
+        return request.with_prompt(request.prompt.with_messages(sent))
 
     async def after(self, response: ChatClientResponse, chain: AdvisorChain) -> ChatClientResponse:
-        """Remembers the outputs of all generations (MEM-10)."""
+        """Remembers the outputs of all generations (MEM-10); of those that ask for tools the one that is executed."""
         chat_response = response.chat_response
         if chat_response is None or not chat_response.generations:
             return response
-        outputs = [generation.output for generation in withhold_cut_off_calls(chat_response).generations]
+        chat_response = withhold_cut_off_calls(chat_response)
+        calling = chat_response.tool_calling_generation
+        outputs = [g.output for g in ((calling,) if calling is not None else chat_response.generations)]
         progress = response.context.get(self._key)
         if progress is not None:
             progress.turn += outputs
-            if any(output.tool_calls for output in outputs):
+            if calling is not None:
                 progress.pending += outputs
                 return response
         await self.chat_memory.aadd(_conversation_id(response.context), outputs)
@@ -100,16 +105,28 @@ def _conversation_id(context: dict[str, object]) -> str:
     return str(conversation_id)
 
 
+def _system_first(system: SystemMessage | None, messages: Sequence[Message]) -> tuple[Message, ...]:
+    if system is None:
+        system = next((m for m in messages if isinstance(m, SystemMessage)), None)
+    return tuple(messages) if system is None else (system, *(m for m in messages if m is not system))
+
+
 def _first_sight(remembered: Sequence[Message], said: list[Message]) -> tuple[_Progress, Sequence[Message]]:
     """The start of a turn, or a round of a loop driven by hand, which repeats what is remembered of its turn (MEM-05).
 
-    Of the messages that start a turn the last of user or tool is remembered (MEM-04).
+    System messages are not remembered.
     """
-    known = _overlap(remembered, said)
+    spoken = [m for m in said if not isinstance(m, SystemMessage)]
+    known = _overlap(remembered, spoken)
     progress = _Progress(tuple(remembered[: len(remembered) - known]), list(said))
-    if known:
-        return progress, said[known:]
-    return progress, [m for m in said if isinstance(m, UserMessage | ToolResponseMessage)][-1:]
+    return progress, spoken[known:] if known else _latest(spoken)
+
+
+def _latest(spoken: Sequence[Message]) -> Sequence[Message]:
+    """Of messages that are new: the last of the user (MEM-04), with what tools have answered since (R1)."""
+    users = [index for index, m in enumerate(spoken) if isinstance(m, UserMessage)]
+    ends = [index for index, m in enumerate(spoken) if isinstance(m, UserMessage | ToolResponseMessage)]
+    return replayable(spoken[users[-1] if users else 0 : ends[-1] + 1]) if ends else ()
 
 
 def _later_sight(progress: _Progress, said: list[Message]) -> Sequence[Message]:
