@@ -33,6 +33,7 @@ from vernal import (
 )
 from vernal.observation import scope
 from vernal.testing import assert_replayable
+from vernal.tools.observation import ToolCallingObservationContext
 from vernal.values.arguments import RAW_ARGUMENTS
 
 if TYPE_CHECKING:
@@ -382,7 +383,9 @@ def test_a_tool_call_is_observed(execute: "Execute") -> None:
         "gen_ai.tool.type": "function",
     }
     assert observation.high_cardinality_keys == {"gen_ai.tool.description": "Records.", "gen_ai.tool.call.id": "1"}
-    assert observation.subject == ToolCall("1", "record", '{"secret": 1}')
+    assert isinstance(observation.subject, ToolCallingObservationContext)
+    assert observation.subject.tool_definition is tool.definition
+    assert (observation.subject.arguments, observation.subject.result) == ('{"secret": 1}', "Mission accomplished!")
     assert observation.result == ToolResponse("1", "record", "Mission accomplished!")
     assert observation.error is None
 
