@@ -7,8 +7,9 @@ Run: python examples/settings_from_dotenv.py
 
 Prints:
     17 °C in Bergen
-    chat.model is 'offline', from .env:1
-    weather.unit is 'C', the default
+    chat.model: .env:1
+    weather.degrees: .env:2
+    weather.unit: the default
 """
 
 from pathlib import Path
@@ -50,11 +51,9 @@ def main() -> None:
         with Application(Beans, directory=directory) as context:
             tools = context.get(WeatherTools)
             print(context.get(ChatClient).prompt("What is the weather in Bergen?").tools(tools).call().content())
-            model = context.environment.lookup("chat.model")
-            assert model is not None
-            print(f"chat.model is {model.value!r}, from {model.origin}")
-            assert context.environment.lookup("weather.unit") is None
-            print(f"weather.unit is {tools.settings.unit!r}, the default")
+            for key in ("chat.model", "weather.degrees", "weather.unit"):
+                found = context.environment.lookup(key)
+                print(f"{key}: {found.origin if found is not None else 'the default'}")
 
 
 if __name__ == "__main__":
