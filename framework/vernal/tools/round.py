@@ -17,8 +17,8 @@ from vernal.tools.execution import ToolExecutionResult
 from vernal.tools.limits import LimitBreach, OnLimitExceeded, ToolCallLimitExceeded
 from vernal.tools.observation import ToolCallingObservationContext
 from vernal.tools.result import ToolResult
-from vernal.tools.turns import turn_of
-from vernal.values.arguments import RAW_ARGUMENTS, parse_arguments
+from vernal.tools.turns import OUTCOME_UNKNOWN, turn_of
+from vernal.values.arguments import RAW_ARGUMENTS, comparable_arguments
 from vernal.values.messages import ToolCall, ToolResponse, ToolResponseMessage
 from vernal.values.options import ToolCallingChatOptions
 from vernal.values.prompt import Prompt
@@ -83,13 +83,13 @@ class ToolRound:
         return result
 
     def _plan(self, call: ToolCall) -> _Planned:
-        arguments = parse_arguments(call.metadata.get(RAW_ARGUMENTS, call.arguments))
-        raw = call.arguments if arguments is not None else call.metadata[RAW_ARGUMENTS]
+        arguments = comparable_arguments(call)
         limits, turn = self._manager.limits, self._turn
         breach = limits.breach(call.name, turn)
         callback = self._callback(call.name) if breach is None else None
-        repeated = callback is not None and arguments is not None and self._is_repeated(callback, call, arguments)
-        planned = _Planned(call, raw, turn.record_call(call, arguments))
+        repeated = callback is not None and self._is_repeated(callback, call, arguments)
+        tool_input = call.metadata.get(RAW_ARGUMENTS, call.arguments)
+        planned = _Planned(call, tool_input, turn.record_call(call, arguments))
         if self._generation.finish_reason in CUT_OFF:
             planned.refusal = CUT_OFF_TEXT
         elif self._breach is not None:
@@ -104,6 +104,7 @@ class ToolRound:
             planned.refusal = REPEATED_TEXT
         else:
             planned.callback = callback
+            planned.record.took_effect = True  # for its siblings already (R10), until it has failed
         return planned
 
     def _callback(self, name: str) -> ToolCallback | None:
@@ -119,8 +120,9 @@ class ToolRound:
         earlier = self._turn.by_tool.get(call.name)
         if not earlier:
             return False
-        if metadata.effects in (ToolEffects.WRITE, ToolEffects.DESTRUCTIVE) and not metadata.idempotent:
-            return any(record.arguments == arguments and record.took_effect for record in earlier)
+        once = metadata.effects in (ToolEffects.WRITE, ToolEffects.DESTRUCTIVE) and not metadata.idempotent
+        if once and any(record.arguments == arguments and record.took_effect for record in earlier):
+            return True
         tail = self._turn.answered[-limit:]
         return len(tail) == limit and all(r.call.name == call.name and r.arguments == arguments for r in tail)
 
@@ -185,12 +187,10 @@ class ToolRound:
                 result: Any = await callback.acall(planned.tool_input, self._context)
             if not isinstance(result, str):
                 result = _CONVERTER.convert(result, Any)
-        except TimeoutError as error:
+        except Exception as error:  # noqa: BLE001  # any failure of a tool is the exception processor's to judge
             if clock.expired():
                 text = f"The tool did not finish within {timeout:g} seconds; whether it took effect is unknown."
-                return ToolResponse(call.id, call.name, text, is_error=True)
-            return await self._failed(planned, callback, error)
-        except Exception as error:  # noqa: BLE001  # any failure of a tool is the exception processor's to judge
+                return ToolResponse(call.id, call.name, text, is_error=True, metadata={OUTCOME_UNKNOWN: True})
             return await self._failed(planned, callback, error)
         if isinstance(result, ToolResult):
             return ToolResponse(call.id, call.name, str(result), result.is_error, result.media)

@@ -2,10 +2,13 @@
 
 from collections.abc import Sequence
 
-from vernal.values.arguments import parse_arguments
+from vernal.values.arguments import comparable_arguments
 from vernal.values.messages import AssistantMessage, Message, ToolCall, ToolResponseMessage, UserMessage
 from vernal.values.prompt import Prompt
 from vernal.values.turn import Turn
+
+OUTCOME_UNKNOWN = "outcomeUnknown"
+"""Metadata of the response to a call that ran into its timeout: whether it took effect is unknown (R16)."""
 
 
 def turn_of(prompt: Prompt) -> Turn:
@@ -21,9 +24,9 @@ def turn_of(prompt: Prompt) -> Turn:
         elif isinstance(message, ToolResponseMessage):
             for response in message.responses:
                 call = calls.get(response.id)
-                arguments = parse_arguments(call.arguments) if call is not None else None
+                arguments = comparable_arguments(call) if call is not None else None
                 record = turn.record_call(ToolCall(response.id, response.name), arguments)
-                record.took_effect = not response.is_error
+                record.took_effect = not response.is_error or bool(response.metadata.get(OUTCOME_UNKNOWN))
     return turn
 
 

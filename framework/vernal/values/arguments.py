@@ -25,13 +25,19 @@ def parse_arguments(text: str | None) -> Mapping[str, Any] | None:
     if text is None or not text.strip():
         return {}
     value = _loads(text)
-    if value is _NO_JSON and (fenced := _FENCED.fullmatch(text)) is not None:
-        value = _loads(fenced[1])
+    if value is _NO_JSON:
+        value = _loads(without_fence(text))
     if isinstance(value, str):
         value = _loads(value)
     if value is None:
         return {}
     return value if isinstance(value, dict) else None
+
+
+def without_fence(text: str) -> str:
+    """`text` without the code fence around it, if it has one."""
+    fenced = _FENCED.fullmatch(text)
+    return fenced[1] if fenced is not None else text
 
 
 def normalise(call: ToolCall) -> tuple[ToolCall, Mapping[str, Any] | None]:
@@ -52,6 +58,16 @@ def normalise(call: ToolCall) -> tuple[ToolCall, Mapping[str, Any] | None]:
         logger.warning("the arguments of a call of tool %r are blank; {} is taken instead", call.name)
     text = json.dumps(arguments, ensure_ascii=False)
     return ToolCall(call.id, call.name, text, call.type, call.metadata), arguments
+
+
+def comparable_arguments(call: ToolCall) -> Mapping[str, Any]:
+    """What two calls must have in common to be the same call again (R10).
+
+    The parsed arguments; of arguments that cannot be parsed their raw text, under `rawArguments`.
+    """
+    text = call.metadata.get(RAW_ARGUMENTS, call.arguments)
+    arguments = parse_arguments(text)
+    return arguments if arguments is not None else {RAW_ARGUMENTS: text}
 
 
 _NO_JSON = object()

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True, eq=False)
 class AnsweredCall:
-    """A call of the turn that has got its answer: `arguments` are parsed (None where unknown or no object).
+    """A call of the turn that has got its answer: `arguments` are what is compared of them (None where unknown).
 
-    `took_effect` says whether the tool ran, or may have run (a timeout), as against a refusal or a failure.
+    `took_effect` says whether the tool runs, has run, or may have run (a timeout), as against a refusal or a failure.
     """
 
     call: ToolCall
