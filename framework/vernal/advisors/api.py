@@ -175,7 +175,17 @@ def closing_chunk(before: ChatClientResponse, after: ChatClientResponse) -> Chat
     return ChatClientResponse(ChatResponse((), metadata) if metadata is not None else None, after.context)
 
 
+def checked_order(order: int) -> int:
+    """Refuse an order outside the bounds, both exclusive (TCA-02, TCA-03, SOV-01)."""
+    if not HIGHEST_PRECEDENCE < order < LOWEST_PRECEDENCE:
+        raise ValueError(
+            f"advisor_order must be between HIGHEST_PRECEDENCE and LOWEST_PRECEDENCE (both exclusive), but is {order!r}"
+        )
+    return order
+
+
 def refuse_other(name: str, value: object, kind: type) -> None:
     """Refuse `value` unless it is of the wanted kind."""
     if not isinstance(value, kind):
-        raise TypeError(f"{name} is {value!r}; a {kind.__name__} is wanted")
+        article = "an" if kind.__name__[0] in "AEIOU" else "a"
+        raise TypeError(f"{name} is {value!r}; {article} {kind.__name__} is wanted")

@@ -7,7 +7,7 @@ from vernal.advisors.api import Advisor, CallAdvisor, CallAdvisorChain, StreamAd
 from vernal.errors import UsageError
 from vernal.models.aggregator import MessageAggregator
 from vernal.observation import NOOP_REGISTRY, Observation, ObservationRegistry, current_observation, observed, scope
-from vernal.runtime.streams import aclose
+from vernal.runtime.streams import AsyncStream, aclose
 from vernal.values.exchange import ChatClientRequest, ChatClientResponse
 
 ADVISOR_OBSERVATION = "vernal.advisor"
@@ -122,12 +122,15 @@ class DefaultAroundAdvisorChain(CallAdvisorChain, StreamAdvisorChain):
             return response
 
     def next_stream(self, request: ChatClientRequest) -> AsyncIterator[ChatClientResponse]:
-        """Let the next advisor answer `request` in chunks; nothing runs before the iterator is read.
+        """Let the next advisor answer `request` in chunks; nothing runs, nor is taken, before it is iterated (CHN-09).
 
         Raises:
-            UsageError: no advisor is left (CHN-08).
+            UsageError: from iterating, where no advisor is left (CHN-08).
         """
         refuse_other("request", request, ChatClientRequest)
+        return AsyncStream(lambda: self._open(request))
+
+    def _open(self, request: ChatClientRequest) -> AsyncIterator[ChatClientResponse]:
         advisors, index = self._lineup.streams, self._streams_taken
         if index == len(advisors):
             raise UsageError("No StreamAdvisors available to execute; an advisor that asks twice uses chain.copy(self)")
@@ -143,11 +146,14 @@ class DefaultAroundAdvisorChain(CallAdvisorChain, StreamAdvisorChain):
         return chunks
 
     async def aclose(self) -> None:
-        """Close every iterator that this chain and its copies have opened, outermost first."""
+        """Close every iterator that this chain and its copies have opened, outermost first, even if one raises."""
         if self._owner is not None and self in self._owner._opened:
             self._owner._opened.remove(self)
-        while self._opened:
-            await aclose(self._opened.pop(0))
+        if self._opened:
+            try:
+                await aclose(self._opened.pop(0))
+            finally:
+                await self.aclose()
 
     def scope(self, advisor: Advisor) -> AbstractContextManager[None]:
         """Makes the observation of `advisor` current, for work that it does between chunks (TSH-05)."""

@@ -36,8 +36,9 @@ class AsyncStream(Generic[T]):
 
     async def aclose(self) -> None:
         """End the stream; when this returns, what it held (a connection, running tools) is released (R20)."""
-        iterator = self.__aiter__()
-        await aclose(iterator)
+        if self._iterator is None:
+            self._iterator = _nothing()  # it was never begun: nothing is opened for the sake of closing it
+        await aclose(self._iterator)
 
     async def __aenter__(self) -> Self:
         return self
@@ -138,6 +139,11 @@ class Stream(Generic[T]):
                 with self._changed:
                     self._ended = True
                     self._changed.notify()
+
+
+async def _nothing() -> AsyncIterator[Any]:
+    return
+    yield
 
 
 async def aclose(iterator: Any) -> None:
