@@ -20,12 +20,15 @@ if TYPE_CHECKING:
         ToolAdvisor,
     )
     from vernal.advisors.chain import DefaultAroundAdvisorChain
+    from vernal.advisors.logging import SimpleLoggerAdvisor
     from vernal.advisors.memory import CONVERSATION_ID, MessageChatMemoryAdvisor
+    from vernal.advisors.recovery import FallbackModelAdvisor, RetryAdvisor
+    from vernal.advisors.safeguard import SafeGuardAdvisor
     from vernal.advisors.tool_calling import ToolCallingAdvisor, ToolExecutionEligibilityChecker
+    from vernal.advisors.validation import StructuredOutputValidationAdvisor
     from vernal.client.builder import ChatClientBuilder, ChatClientCustomizer
     from vernal.client.client import ChatClient
     from vernal.client.spec import ChatClientRequestSpec
-    from vernal.client.structured import StructuredOutputError
     from vernal.client.templates import TemplateRenderer, template_renderer
     from vernal.context import (
         Application,
@@ -58,6 +61,7 @@ if TYPE_CHECKING:
     from vernal.models.chat import ChatModel
     from vernal.models.offline import OfflineChatModel
     from vernal.models.provider import ChatModelProvider
+    from vernal.models.structured import StructuredOutputError
     from vernal.observation import NOOP_REGISTRY, Observation, ObservationRegistry
     from vernal.runtime.streams import AsyncStream, Stream
     from vernal.tools.callback import StaticToolCallbackProvider, ToolCallback, ToolCallbackProvider
@@ -114,12 +118,15 @@ _MODULES = {
         "CallAdvisorChain MemoryAdvisor StreamAdvisor StreamAdvisorChain ToolAdvisor"
     ),
     "advisors.chain": "DefaultAroundAdvisorChain",
+    "advisors.logging": "SimpleLoggerAdvisor",
     "advisors.memory": "CONVERSATION_ID MessageChatMemoryAdvisor",
+    "advisors.recovery": "FallbackModelAdvisor RetryAdvisor",
+    "advisors.safeguard": "SafeGuardAdvisor",
     "advisors.tool_calling": "ToolCallingAdvisor ToolExecutionEligibilityChecker",
+    "advisors.validation": "StructuredOutputValidationAdvisor",
     "client.builder": "ChatClientBuilder ChatClientCustomizer",
     "client.client": "ChatClient",
     "client.spec": "ChatClientRequestSpec",
-    "client.structured": "StructuredOutputError",
     "client.templates": "TemplateRenderer template_renderer",
     "context": (
         "Application ApplicationContext BeanDefinition ConditionReport Named ObjectProvider "
@@ -137,6 +144,7 @@ _MODULES = {
     "models.chat": "ChatModel",
     "models.offline": "OfflineChatModel",
     "models.provider": "ChatModelProvider",
+    "models.structured": "StructuredOutputError",
     "observation": "NOOP_REGISTRY Observation ObservationRegistry",
     "runtime.streams": "AsyncStream Stream",
     "tools.callback": "StaticToolCallbackProvider ToolCallback ToolCallbackProvider",
@@ -204,6 +212,7 @@ __all__ = [
     "DelegatingToolCallbackResolver",
     "DuplicateToolError",
     "Environment",
+    "FallbackModelAdvisor",
     "FinishReason",
     "FunctionToolCallback",
     "Generation",
@@ -227,14 +236,18 @@ __all__ = [
     "OnLimitExceeded",
     "Prompt",
     "RateLimit",
+    "RetryAdvisor",
+    "SafeGuardAdvisor",
     "Settings",
     "SettingsError",
+    "SimpleLoggerAdvisor",
     "StaticToolCallbackProvider",
     "StaticToolCallbackResolver",
     "Stream",
     "StreamAdvisor",
     "StreamAdvisorChain",
     "StructuredOutputError",
+    "StructuredOutputValidationAdvisor",
     "SystemMessage",
     "TemplateRenderer",
     "ToolAdvisor",

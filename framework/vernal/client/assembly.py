@@ -1,6 +1,6 @@
 """From the state of a request to what runs: the prompt, the tools, and the chain of advisors."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from vernal.advisors.api import Advisor, MemoryAdvisor, ToolAdvisor
@@ -93,6 +93,11 @@ class PreparedRequest:
             )
         lineup = engine.lineup(state)
         return cls(engine, messages, options, tools, tuple(state.providers), dict(state.parameters), lineup)
+
+    def with_advisor(self, advisor: Advisor) -> "PreparedRequest":
+        """The same request with one more advisor in its chain."""
+        lineup = Lineup((*self.lineup.everyone[:-1], advisor), last=self.lineup.everyone[-1])
+        return replace(self, lineup=lineup)
 
     async def request(self, context: dict[str, Any]) -> ChatClientRequest:
         """The request with the tools of its providers, and a context of its own (CCU-10)."""

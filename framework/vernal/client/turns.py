@@ -4,12 +4,15 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator
 from contextlib import aclosing
 from typing import Any, TypeVar
 
+from vernal.advisors.model import OUTPUT_FORMAT
+from vernal.advisors.validation import StructuredOutputValidationAdvisor
 from vernal.client.assembly import PreparedRequest
-from vernal.client.structured import StructuredOutput
 from vernal.errors import UsageError
+from vernal.models.structured import StructuredOutput
 from vernal.runtime.portal import run_blocking
 from vernal.runtime.streams import AsyncStream, Stream
 from vernal.values.exchange import ChatClientResponse
+from vernal.values.options import as_tool_calling
 from vernal.values.responses import ChatResponse
 
 T = TypeVar("T")
@@ -36,8 +39,10 @@ class CallTurn:
             self._response = run_blocking(run, self._prepared)
         return self._response
 
-    def entity(self, kind: type[T]) -> T:
+    def entity(self, kind: type[T], *, repeat_attempts: int = 0) -> T:
         """The answer as an object of type `kind`: a pydantic model, dataclass, TypedDict, list, union or scalar.
+
+        With `repeat_attempts` an answer that is no such object is asked for again so many times, with the reasons.
 
         Raises:
             UsageError: another terminal has run the turn already; the wanted type is part of the request.
@@ -45,7 +50,8 @@ class CallTurn:
         """
         output = StructuredOutput(kind)
         _refuse_late(self._response, output)
-        self._response = run_blocking(run, self._prepared, output)
+        prepared = _validating(self._prepared, output, repeat_attempts)
+        self._response = run_blocking(run, prepared, output)
         return output.convert(self._response.text)
 
 
@@ -73,8 +79,10 @@ class AsyncCallTurn:
             self._response = await run(self._prepared)
         return self._response
 
-    async def entity(self, kind: type[T]) -> T:
+    async def entity(self, kind: type[T], *, repeat_attempts: int = 0) -> T:
         """The answer as an object of type `kind`: a pydantic model, dataclass, TypedDict, list, union or scalar.
+
+        With `repeat_attempts` an answer that is no such object is asked for again so many times, with the reasons.
 
         Raises:
             UsageError: another terminal has run the turn already; the wanted type is part of the request.
@@ -82,7 +90,8 @@ class AsyncCallTurn:
         """
         output = StructuredOutput(kind)
         _refuse_late(self._response, output)
-        self._response = await run(self._prepared, output)
+        prepared = _validating(self._prepared, output, repeat_attempts)
+        self._response = await run(prepared, output)
         return output.convert(self._response.text)
 
     async def _finished(self) -> CallTurn:
@@ -137,9 +146,14 @@ class AsyncStreamTurn(_Streaming):
 
 async def run(prepared: PreparedRequest, output: "StructuredOutput[Any] | None" = None) -> ChatClientResponse:
     """Run a prepared request to its end."""
-    request = await prepared.request(output.context() if output is not None else {})
-    if output is not None and prepared.engine.chat_model.native_structured_output:
-        request = output.natively(request)
+    if output is None:
+        request = await prepared.request({})
+    elif prepared.engine.chat_model.native_structured_output:
+        request = await prepared.request({})
+        options = as_tool_calling(request.prompt.options).copy(output_schema=output.schema)
+        request = request.with_prompt(request.prompt.with_options(options))
+    else:
+        request = await prepared.request({OUTPUT_FORMAT: output.instruction})
     return await prepared.chain().next_call(request)
 
 
@@ -167,6 +181,13 @@ async def _texts(prepared: PreparedRequest) -> AsyncIterator[str]:
             text = chunk.text
             if text:
                 yield text
+
+
+def _validating(prepared: PreparedRequest, output: "StructuredOutput[Any]", attempts: int) -> PreparedRequest:
+    if not attempts:
+        return prepared
+    advisor = StructuredOutputValidationAdvisor(output=output, max_repeat_attempts=attempts)
+    return prepared.with_advisor(advisor)
 
 
 def _refuse_late(response: ChatClientResponse | None, output: "StructuredOutput[Any]") -> None:

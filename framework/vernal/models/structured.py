@@ -1,0 +1,123 @@
+"""Structured output: an answer as an object of a Python type, or as JSON that satisfies a schema."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, Generic, TypeVar, cast
+
+from vernal.errors import VernalError
+from vernal.values.arguments import without_fence
+
+T = TypeVar("T")
+
+_INSTRUCTION = """\
+Answer with JSON only, without explanation and without a code fence. The JSON must satisfy this JSON schema:
+{schema}"""
+
+
+class StructuredOutputError(VernalError):
+    """The model's answer is no object of the wanted type; `text` is what it answered."""
+
+    def __init__(self, message: str, text: str | None) -> None:
+        super().__init__(message)
+        self.text = text
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (str(self), self.text)
+
+
+class StructuredOutput(Generic[T]):
+    """A wanted type: its schema for the model, and the conversion of the answer.
+
+    A type whose JSON is no object (a list, a union, a scalar) is wrapped as `{"value": …}`, since services want an
+    object.
+    """
+
+    def __init__(self, kind: type[T]) -> None:
+        from pydantic import TypeAdapter
+
+        self.name = getattr(kind, "__name__", repr(kind))
+        self._adapter: TypeAdapter[T] = TypeAdapter(kind)
+        schema = self._adapter.json_schema()
+        self._wrapped = schema.get("type") != "object" and "$ref" not in schema
+        self.schema: dict[str, Any] = _wrap(schema) if self._wrapped else schema
+
+    @property
+    def instruction(self) -> str:
+        """What a model without native structured output is told."""
+        return _INSTRUCTION.format(schema=json.dumps(self.schema, ensure_ascii=False))
+
+    def convert(self, text: str | None) -> T:
+        """The object that `text` is the JSON of; a code fence around it is taken off.
+
+        Raises:
+            StructuredOutputError: the text is no such JSON.
+        """
+        faults, value = self._read(text)
+        if faults:
+            raise StructuredOutputError(f"the answer is no {self.name}: {'; '.join(faults)}", text)
+        return cast("T", value)
+
+    def faults(self, text: str | None) -> list[str]:
+        """Why `text` is not the JSON of such an object, one reason each; none where it is."""
+        return self._read(text)[0]
+
+    def _read(self, text: str | None) -> tuple[list[str], Any]:
+        from pydantic import ValidationError
+
+        value, fault = _parsed(text)
+        if fault:
+            return [fault], None
+        if self._wrapped and isinstance(value, dict) and value.keys() == {"value"}:
+            value = value["value"]
+        try:
+            return [], self._adapter.validate_json(json.dumps(value))
+        except ValidationError as error:
+            return [
+                f"{'.'.join(map(str, each['loc'])) or 'the answer'}: {each['msg']}"
+                for each in error.errors(include_input=False, include_url=False)
+            ], None
+
+
+class SchemaOutput:
+    """A wanted JSON schema.
+
+    Raises:
+        ValueError: the schema is no valid JSON schema.
+    """
+
+    def __init__(self, schema: Mapping[str, Any] | str) -> None:
+        from jsonschema import SchemaError
+        from jsonschema.validators import validator_for
+
+        try:
+            parsed = json.loads(schema) if isinstance(schema, str) else dict(schema)
+            kind = validator_for(parsed)
+            kind.check_schema(parsed)
+        except (ValueError, SchemaError) as error:
+            raise ValueError(f"Failed to parse JSON schema: {getattr(error, 'message', error)}") from None
+        self._validator = kind(parsed)
+
+    def faults(self, text: str | None) -> list[str]:
+        """Why `text` is not such JSON, one reason each; none where it is."""
+        value, fault = _parsed(text)
+        if fault:
+            return [fault]
+        return [
+            f"{'.'.join(map(str, error.absolute_path)) or 'the answer'}: {error.message}"
+            for error in self._validator.iter_errors(value)
+        ]
+
+
+def _parsed(text: str | None) -> tuple[Any, str]:
+    if text is None or not text.strip():
+        return None, "the answer is empty"
+    try:
+        return json.loads(without_fence(text)), ""
+    except (ValueError, RecursionError) as error:
+        return None, f"the answer is no JSON ({error})"
+
+
+def _wrap(schema: dict[str, Any]) -> dict[str, Any]:
+    definitions = schema.pop("$defs", None)
+    wrapped: dict[str, Any] = {"type": "object", "properties": {"value": schema}, "required": ["value"]}
+    return {**wrapped, "$defs": definitions} if definitions else wrapped
