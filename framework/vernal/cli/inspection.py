@@ -44,7 +44,7 @@ def inspect_application(place: str | None) -> Inspection:
     application = Application() if place is None else find_application(place)
     inspection = Inspection(application=application)
     try:
-        inspection.context = application._linked()  # deciding without starting: no server is asked, no file opened
+        inspection.context = application.check()  # deciding without starting: no server is asked, no file opened
     except Exception as error:  # noqa: BLE001 - whatever keeps the application from starting is what is looked for
         inspection.failure = analyze(error)
     return inspection

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any
 
 from vernal.context.application_context import ApplicationContext
@@ -13,6 +13,7 @@ from vernal.context.configurations import ConfigurationSource, Provenance, confi
 from vernal.context.containers import ContainerSource, is_container
 from vernal.context.definitions import BeanDefinition, Construction, Origin, OriginKind
 from vernal.context.exclusions import exclusions_of
+from vernal.context.failures.errors import KeptOut
 from vernal.context.graph import BeanGraph
 from vernal.context.ordering import AutoConfigurationOrder
 from vernal.errors import UsageError
@@ -67,27 +68,56 @@ class Application:
         self._directory = None if directory is None else Path(directory)
         self._environ = environ
         self._entered: list[ApplicationContext] = []
+        self._collection: Collection | None = None
         self.conditions: ConditionReport | None = None
         self.environment: Environment | None = None
         self.loaded_plugins: LoadedPlugins | None = None
 
+    @property
+    def beans(self) -> Mapping[str, BeanDefinition]:
+        """The beans that the last start or check has chosen, by name, also where they do not fit together."""
+        chosen = self._collection.registry if self._collection is not None else ()
+        return MappingProxyType({one.name: one for one in chosen})
+
+    @property
+    def kept_out(self) -> tuple[KeptOut, ...]:
+        """The beans that the last start or check has not chosen, each with the decision that kept it out."""
+        rejected = self._collection.rejected if self._collection is not None else ()
+        return tuple(each.kept_out for each in rejected)
+
+    def check(self) -> ApplicationContext:
+        """Choose, check and link the beans without building any: what would keep the application from starting.
+
+        The context that is given can be looked at (`beans`, `graph`, `conditions`); it gives no beans and needs no
+        closing. What was decided stays in `conditions`, `environment`, `loaded_plugins`, `beans` and `kept_out`, also
+        when the check fails.
+
+        Raises:
+            ContextError: the beans do not fit together.
+            SettingsError: a setting is wrong.
+            PluginError: a plugin cannot be used, and `plugins.strict` is true.
+        """
+        context = self._decided()
+        context._dismiss()
+        return context
+
     def start(self) -> ApplicationContext:
         """Choose, check and link the beans, start those that start with the context, and give the context.
 
-        What was decided stays in `conditions`, `environment` and `loaded_plugins`, also when the start fails.
+        What was decided stays in the attributes that `check` names, also when the start fails.
 
         Raises:
             ContextError: the beans do not fit together, or one that starts with the context could not be built.
             SettingsError: a setting is wrong.
             PluginError: a plugin cannot be used, and `plugins.strict` is true.
         """
-        context = self._linked()
+        context = self._decided()
         context._start()
         return context
 
     async def astart(self) -> ApplicationContext:
         """Like `start`, with the asynchronous beans on the running event loop."""
-        context = self._linked()
+        context = self._decided()
         await context._astart()
         return context
 
@@ -114,18 +144,27 @@ class Application:
             raise UsageError("this application is left more often than it was entered")
         return self._entered.pop()
 
-    def _linked(self) -> ApplicationContext:
+    def _decided(self) -> ApplicationContext:
         """A context in which everything is decided, checked and linked, and nothing is built."""
-        from vernal.context.own_settings import AutoConfigureSettings
-        from vernal.context.settings import Environment
-
-        environment = self.environment = Environment.load(
-            self._settings, directory=self._directory, environ=self._environ
-        )
-        collection = Collection(environment=environment, has_module=ModuleProbe())
+        self._collection = self.conditions = self.environment = self.loaded_plugins = None
+        environment, plugins = self._surroundings()
+        collection = self._collection = Collection(environment=environment, has_module=ModuleProbe())
         self.conditions = collection.report
-        plugins = self.loaded_plugins = self._load_plugins(environment)
         containers = [ContainerSource(source) for source in self._sources if is_container(source)]
+        try:
+            return ApplicationContext(collection, self._graph(collection, containers, plugins), containers)
+        except BaseException:
+            for container in containers:
+                container.release()
+            raise
+
+    def _graph(
+        self, collection: Collection, containers: Iterable[ContainerSource], plugins: "LoadedPlugins"
+    ) -> BeanGraph:
+        """All that is collected, checked."""
+        from vernal.context.own_settings import AutoConfigureSettings
+
+        environment = collection.environment
         collection.add_definitions(_context_beans(environment, plugins))
         for container in containers:
             collection.add_definitions(container.definitions())
@@ -139,7 +178,17 @@ class Application:
         environment.check_unknown(
             (*plugins.settings, *graph.settings, AutoConfigureSettings), disabled_plugins=plugins.left_out
         )
-        return ApplicationContext(collection, graph, containers)
+        return graph
+
+    def _surroundings(self) -> "tuple[Environment, LoadedPlugins]":
+        """What is set and what is installed, read anew for each start."""
+        from vernal.context.plugins import load_plugins
+        from vernal.context.settings import Environment
+
+        self.environment = Environment.load(self._settings, directory=self._directory, environ=self._environ)
+        extra = None if isinstance(self._plugins, bool) else self._plugins
+        self.loaded_plugins = load_plugins(self.environment, discover=self._plugins is True, extra=extra)
+        return self.environment, self.loaded_plugins
 
     def _add_auto_configurations(self, collection: Collection, plugins: "LoadedPlugins") -> None:
         found = list(self._found_auto_configurations(plugins))
@@ -150,12 +199,6 @@ class Application:
         collection.add_auto_configurations(
             AutoConfigurationOrder(source for source in found if source.full_name not in exclusions)
         )
-
-    def _load_plugins(self, environment: "Environment") -> "LoadedPlugins":
-        from vernal.context.plugins import load_plugins
-
-        extra = None if isinstance(self._plugins, bool) else self._plugins
-        return load_plugins(environment, discover=self._plugins is True, extra=extra)
 
     def _found_auto_configurations(self, plugins: "LoadedPlugins") -> Iterator[ConfigurationSource]:
         if self._auto_configurations is not None:
@@ -188,9 +231,7 @@ def _check_source(source: Any) -> None:
             "auto_configurations=[…], or mark it @configuration"
         )
     if mark is None and not is_container(source):
-        raise TypeError(
-            f"Application({source!r}): a class marked @configuration or a DeclarativeContainer is wanted"
-        )
+        raise TypeError(f"Application({source!r}): a class marked @configuration or a DeclarativeContainer is wanted")
 
 
 def _is_auto_configuration(cls: Any) -> bool:

@@ -61,6 +61,7 @@ class ApplicationContext:
         self._lists: dict[Any, Provider[Any]] = {}
         self._undo: list[Callable[[], object]] = []
         self._closed = False
+        self._refusal = ""
         self.container: DynamicContainer = self._linker.link()
 
     @property
@@ -196,12 +197,20 @@ class ApplicationContext:
                 error.add_note(str(failure))
             raise
 
+    def _dismiss(self) -> None:
+        """Let nobody build beans: the context was made to be looked at."""
+        self._closed = True
+        self._refusal = "this application context was only checked; beans come from Application.start() or 'with'"
+        for source in self._containers:
+            source.release()
+
     def _closing(self) -> Steps[list[BeanCloseError]]:
         from vernal.context.starting import forget_ended
 
         if self._closed:
             return []
         self._closed = True
+        self._refusal = "the application context is closed; ask it for beans inside its 'with' block"
         self._by_type.clear()
         self._lists.clear()
         failures = yield from self._lifecycle.closing()
@@ -243,7 +252,7 @@ class ApplicationContext:
 
     def _check_open(self) -> None:
         if self._closed:
-            raise UsageError("the application context is closed; ask it for beans inside its 'with' block")
+            raise UsageError(self._refusal)
 
     def _check_not_on_loop(self) -> None:
         if self.loop is not None and asyncio._get_running_loop() is self.loop:

@@ -9,6 +9,7 @@ from vernal.context.conditions.base import Condition, ConditionContext
 from vernal.context.conditions.outcome import ConditionOutcome, ConditionRecord, ConditionReport
 from vernal.context.configurations import BeanMethod, ConfigurationSource
 from vernal.context.definitions import BeanDefinition, Origin
+from vernal.context.failures.errors import KeptOut
 from vernal.context.ordering import AutoConfigurationOrder
 from vernal.context.registry import DefinitionRegistry
 
@@ -25,6 +26,12 @@ class Rejected:
     method: BeanMethod
     outcome: ConditionOutcome | None
     excluded: str = ""
+
+    @property
+    def kept_out(self) -> KeptOut:
+        """The same as data for reports."""
+        method = self.method
+        return KeptOut(name=method.name, origin=method.origin, outcome=self.outcome, excluded=self.excluded)
 
 
 @dataclass(kw_only=True, eq=False)

@@ -1,12 +1,12 @@
 """A user's `DeclarativeContainer` as definitions: its provider objects are used as they are, found by their type.
 
-    Object             the type of its object
-    Singleton, Factory, Resource and the like
-                       the class that it provides, or what its function is annotated to return
-    Callable           likewise, where its function says what it returns
-    Dependency         the class that it stands for, once it is bound; unbound, it is filled by the context
-    Container          the beans of the inner container, named `inner.bean`
-    everything else    (Configuration, List, Dict, Selector, …) belongs to the container alone
+Object             the type of its object
+Singleton, Factory, Resource and the like
+                   the class that it provides, or what its function is annotated to return
+Callable           likewise, where its function says what it returns
+Dependency         the class that it stands for, once it is bound; unbound, it is filled by the context
+Container          the beans of the inner container, named `inner.bean`
+everything else    (Configuration, List, Dict, Selector, …) belongs to the container alone
 """
 
 import inspect

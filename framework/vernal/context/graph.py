@@ -117,11 +117,7 @@ class BeanGraph:
             return Injection(point, tuple(self.registry.all_of(point.type)), Wish.LIST)
         if point.wish is Wish.MAPPING and not self.registry.candidates(point.annotation):
             return Injection(point, tuple(self.registry.candidates(point.type)), Wish.MAPPING)
-        found = (
-            self.registry.matching(point)
-            if point.wish is Wish.ONE
-            else self.registry.candidates(point.annotation)
-        )
+        found = self.registry.matching(point) if point.wish is Wish.ONE else self.registry.candidates(point.annotation)
         if not found and (settings := self._bound(point.type)) is not None:
             found = [settings]
         chosen = preferred(found, point.hint)
@@ -219,9 +215,7 @@ class BeanGraph:
                 stated = str(getattr(method.function, "__annotations__", {}).get("return", ""))
                 fits = stated.rpartition(".")[2] == short_type_name(point.type)
             if fits:
-                yield KeptOut(
-                    name=method.name, origin=method.origin, outcome=rejected.outcome, excluded=rejected.excluded
-                )
+                yield rejected.kept_out
 
     def _near(self, point: InjectionPoint) -> tuple[str, ...]:
         from difflib import get_close_matches  # needed only where something has gone wrong

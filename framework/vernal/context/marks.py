@@ -98,9 +98,7 @@ def bean(
     """
     if timeout is not None and timeout <= 0:
         raise ValueError(f"@bean(timeout={timeout!r}): a number of seconds above 0 is wanted, or None for no limit")
-    mark = BeanMark(
-        name=name, scope=Scope(scope), order=order, primary=primary, lazy=lazy, timeout=timeout
-    )
+    mark = BeanMark(name=name, scope=Scope(scope), order=order, primary=primary, lazy=lazy, timeout=timeout)
 
     def decorate(target: F) -> F:
         set_mark(target, BEAN, mark)

@@ -1,19 +1,19 @@
 """What can be wrong with an application, as data; `analyze` makes a report of it, and the report the text.
 
-    ConfigurationError
-    └── ContextError                    an application that cannot start as it was declared
-        ├── MissingBeanError            a parameter or lookup that no bean fits
-        ├── AmbiguousBeanError          several beans fit, none of them primary
-        ├── CircularDependencyError     beans that need each other
-        ├── DuplicateBeanError          two beans of one name
-        ├── ReservedNameError           a name that belongs to the container of dependency-injector
-        ├── UntypedBeanError            a bean whose type cannot be told
-        ├── AnnotationError             a parameter whose annotation the context cannot read
-        ├── ScopeError                  a scope that cannot be kept
-        ├── OrderCycleError             auto-configurations that come before each other
-        ├── UnknownExclusionError       an exclusion that excludes nothing
-        ├── BeanCreationError           a bean whose function raised, or gave None
-        └── BeanCloseError              a bean that could not be closed
+ConfigurationError
+└── ContextError                    an application that cannot start as it was declared
+    ├── MissingBeanError            a parameter or lookup that no bean fits
+    ├── AmbiguousBeanError          several beans fit, none of them primary
+    ├── CircularDependencyError     beans that need each other
+    ├── DuplicateBeanError          two beans of one name
+    ├── ReservedNameError           a name that belongs to the container of dependency-injector
+    ├── UntypedBeanError            a bean whose type cannot be told
+    ├── AnnotationError             a parameter whose annotation the context cannot read
+    ├── ScopeError                  a scope that cannot be kept
+    ├── OrderCycleError             auto-configurations that come before each other
+    ├── UnknownExclusionError       an exclusion that excludes nothing
+    ├── BeanCreationError           a bean whose function raised, or gave None
+    └── BeanCloseError              a bean that could not be closed
 """
 
 from collections.abc import Sequence
