@@ -80,9 +80,12 @@ class FreeText:
     def _trimmed(self, span: range, *, vocabulary: bool) -> range | None:
         """`span` up to a marker of speech or a used value, without the words at its ends that carry nothing."""
         tokens = self._reading.tokens
+        named = {index for mention in self._reading.mentions if mention.kind == "name" for index in mention.span}
 
         def carries_nothing(index: int) -> bool:
             token = tokens[index]
+            if index in named and index not in self._used:
+                return False
             if token.lower in GREETINGS and index > self._reading.first:
                 return False
             if index in self._used or token.lower in STOP or breaks(token) or token.kind == "mark":

@@ -4,18 +4,21 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from vernal.models.offline.lexicon import PREPOSITIONS, STOP, TOOL_STOP
+from vernal.models.offline.lexicon import GREETINGS, PREPOSITIONS, STOP, TOOL_STOP
 from vernal.models.offline.reading import Reading
 from vernal.models.offline.schemas import branches, choices, properties, resolve
 from vernal.models.offline.words import kindred, related, split_name, stem, stems, subject
 from vernal.tools.definition import ToolDefinition
 
 ENOUGH = 1.5
-"""The score from which one of several tools is called: one word of a description, or of a name."""
+"""The score from which a tool is called: one word of its name or its description."""
+BARELY = 1.0
+"""The score from which it is called if a value in the prompt clearly is meant for it: one word of a parameter."""
 CLEARLY = 3.0
 """The score, in words that no better tool explains, from which a further tool is called."""
 
-_SILENT = STOP | TOOL_STOP
+_SILENT = (STOP - GREETINGS) | TOOL_STOP
+_MEANT = 0.45
 _SIGNS = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "^": "power", "%": "remainder"}
 _FORMS = {"email": ("email",), "url": ("url", "web", "page"), "file": ("file",), "expression": ("calculate",)}
 
@@ -48,14 +51,19 @@ class OfferedTool:
         return cls(definition, weights, frozenset(words))
 
     @property
+    def verb(self) -> str:
+        """The first word of the name, with which a request for this tool is likely to begin."""
+        return next((stem(word) for word in split_name(self.definition.name)), "")
+
+    @property
     def heads(self) -> frozenset[str]:
         """The words with which a request for this tool may begin."""
-        return self.names | {stem(word) for word in split_name(self.definition.name)[:1]}
+        return self.names | {self.verb}
 
     def score(self, said: frozenset[str], meant: frozenset[str]) -> float:
-        """How much `said` speaks for this tool; words that are only `meant` count half."""
+        """How much `said` speaks for this tool; words that are only `meant` count less."""
         return sum(
-            weight if word in said else weight / 2 if word in meant else 0 for word, weight in self.weights.items()
+            weight if word in said else weight * _MEANT if word in meant else 0 for word, weight in self.weights.items()
         )
 
     def covered(self, said: frozenset[str]) -> float:
@@ -74,15 +82,16 @@ def select(
 ) -> list[tuple[OfferedTool, float]]:
     """The tools that `clause` speaks of with their scores, the best first; `evidence` decides between equals.
 
-    A second tool is taken only for words that the first does not explain.
+    A second tool is taken only for words that the first does not explain, one of its name among them.
     """
     said, meant = _said(clause)
-    scored = [(tool.score(said, meant), tool.covered(said | meant), tool) for tool in tools]
-    least = ENOUGH if len(tools) > 1 else 0.1
+    begins = clause.tokens[clause.first].stem if clause.first <= clause.last else ""
+    scored = [(tool.score(said, meant) + (tool.verb == begins), tool.covered(said | meant), tool) for tool in tools]
+    least = BARELY if len(tools) > 1 else 0.1
     selected: list[tuple[OfferedTool, float]] = []
     while scored:
         best = max((score, covered) for score, covered, _ in scored)
-        if best[0] < (CLEARLY if selected else least):
+        if best[0] < (CLEARLY if selected else least) or (selected and not best[1]):
             break
         equals = [tool for score, covered, tool in scored if (score, covered) == best]
         chosen = max(equals, key=evidence) if len(equals) > 1 else equals[0]

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from vernal.models.offline.lexicon import word_set
+from vernal.models.offline.lexicon import PREPOSITIONS, word_set
 from vernal.models.offline.reading import Mention, Reading
 from vernal.models.offline.schemas import Schema, accepts, branches, choices, kinds, resolve
 from vernal.models.offline.words import split_name, stem, stems, subject
@@ -43,7 +43,7 @@ _WISHES: dict[str, tuple[frozenset[str], Suits]] = {
     "free": (
         word_set(
             "text message body content contents query question prompt note title description summary comment task todo "
-            "sentence phrase input subject topic reason search answer details instructions"
+            "sentence phrase input subject topic reason search answer details instructions sql statement command"
         ),
         {"quoted": 5},
     ),
@@ -95,6 +95,7 @@ _ROLES: tuple[tuple[frozenset[str], frozenset[str]], ...] = tuple(
         ("symbol ticker stock company", "of for"),
     )
 )
+_UNITS = frozenset({"unit", "units", "currency"})
 _MONEY = word_set("amount price cost budget total sum value salary fee")
 
 
@@ -159,8 +160,11 @@ class Parameter:
                 score = max(score, 4.0 - distance)
             elif distance == 0 and stem(word) in self.about:
                 score = max(score, 1.0)
-        if mention.lead and mention.lead[0] in self._leads:
+        leads = [word for word in mention.lead if stem(word) not in self.words or word in PREPOSITIONS]
+        if leads and leads[0] in self._leads:
             score += 2.0
+        if mention.lead[:1] == ("#",) and "from" in self.raw and not _UNITS.isdisjoint(self.raw):
+            score += 2.0  # "5 miles", "100 USD"
         if mention.kind == "name" and stem(mention.text.split()[-1]) in self.words:
             score += 3.0  # "Main Street" for a street
         behind = {mention.after, stem(mention.unit)} - {""}

@@ -43,6 +43,7 @@ class Planner:
     tools: Sequence[OfferedTool]
     reading: Reading
     today: str | None
+    readings: dict[str, Reading] = field(default_factory=dict)
 
     @classmethod
     def of(cls, definitions: Sequence[ToolDefinition], text: str, today: str | None) -> "Planner":
@@ -62,7 +63,7 @@ class Planner:
         for clause in clauses(self.reading, frozenset().union(*(tool.heads for tool in self.tools))):
             for tool, score in select(self.tools, clause, functools.partial(self._evidence, clause)):
                 filling = self._fill(tool, clause)
-                if filling.sure or score > ENOUGH or len(self.tools) == 1:
+                if filling.sure or score >= ENOUGH or len(self.tools) == 1:
                     plan.add(tool.definition.name, filling, clause)
         if not plan.calls and not plan.lacking:
             self._add_unspoken(plan, last_used)
@@ -87,7 +88,7 @@ class Planner:
         """Where no word matches: the only tool, or the one of the turn before, if the prompt can fill it."""
         tools = self.tools if len(self.tools) == 1 else [t for t in self.tools if t.definition.name == last_used]
         for tool in tools:
-            filling = fill(tool.definition.input_schema, self.reading, today=self.today)
+            filling = self._fill(tool, self.reading)
             if filling.sure and filling.arguments:
                 plan.add(tool.definition.name, filling, self.reading)
 
@@ -104,11 +105,21 @@ class Planner:
 
     def _fill(self, tool: OfferedTool, clause: Reading, *, facts: Facts = NO_FACTS, invent: bool = False) -> Filling:
         """Fill from the clause, else from the whole prompt."""
-        schema = tool.definition.input_schema
-        filling = fill(schema, clause, today=self.today)
+        schema, whole = tool.definition.input_schema, self._read_for(tool)
+        part = whole.within(clause.first, clause.last)
+        filling = fill(schema, part, today=self.today)
         if filling.missing and (clause is not self.reading or facts is not NO_FACTS or invent):
-            filling = fill(schema, self.reading, facts=facts, invent=invent, clause=clause, today=self.today)
+            filling = fill(schema, whole, facts=facts, invent=invent, clause=part, today=self.today)
         return filling
+
+    def _read_for(self, tool: OfferedTool) -> Reading:
+        """The prompt read with the words of `tool` alone: what another tool is called may be a value here."""
+        if len(self.tools) == 1:
+            return self.reading
+        name = tool.definition.name
+        if name not in self.readings:
+            self.readings[name] = read(self.reading.text, vocabulary([tool]))
+        return self.readings[name]
 
     def _evidence(self, clause: Reading, tool: OfferedTool) -> float:
         filling = self._fill(tool, clause)

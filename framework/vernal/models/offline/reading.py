@@ -15,6 +15,8 @@ TEXTS = frozenset({"name", "code", "words", "quoted", "initial"})
 """Kinds of mentions that may stand beside each other in one list."""
 
 _PARTICLES = word_set("of de del la du da di van von der den the al el y")
+_ARTICLES = word_set("The La Los Las El Le Les Den De San")
+"""What a name may begin with: The Hague, Los Angeles."""
 _COMPOUNDS = word_set("room street road avenue square station list")
 _SENTENCE_ENDS = frozenset(".?!;\n。？！；¿¡")
 _CLAUSE_HEADS = word_set("what who when where which how is are does tell show also then please can could")
@@ -24,8 +26,8 @@ _CLAUSE_HEADS = word_set("what who when where which how is are does tell show al
 class Mention:
     """A value in the prompt.
 
-    `first` and `last` are the tokens it covers, `lead` the words before it (nearest first), `after` the word behind
-    it. Mentions that are listed together ("Oslo, Rome and Bergen") share `group`; `listed` says that the list is more
+    `first` and `last` are the tokens it covers, `lead` the words before it (nearest first, a number as "#"), `after`
+    the word behind it. Mentions that are listed together ("Oslo, Rome and Bergen") share `group`; `listed` says that the list is more
     than a pair with a comma, which could as well be a place and its country.
     """
 
@@ -167,17 +169,19 @@ class _Reader:
         token = self.tokens[index]
         if token.kind != "word":
             return False
-        if token.text == "The" and index and self._adjacent(index):
-            return not breaks(self.tokens[index - 1]) and self._is_name(index + 1)  # The Hague
+        if token.text in _ARTICLES and self._adjacent(index) and not self._begins(index):
+            return self._is_name(index + 1)
         if token.lower in STOP or not (token.text[0].isupper() or _is_caseless(token.text)):
             return False
         return not (token.stem in self.vocabulary and not token.text.isupper())
 
     def _is_initial(self, index: int) -> bool:
         """Whether the word has its capital from its place: the first of a sentence, with other words behind it."""
-        first = index == 0 or breaks(self.tokens[index - 1]) or self.tokens[index - 1].text in ("-", "*", ":")
         followed = index + 1 < len(self.tokens) and self.tokens[index + 1].kind != "mark"
-        return first and followed and not _is_caseless(self.tokens[index].text)
+        return self._begins(index) and followed and not _is_caseless(self.tokens[index].text)
+
+    def _begins(self, index: int) -> bool:
+        return index == 0 or breaks(self.tokens[index - 1]) or self.tokens[index - 1].text in ("-", "*", ":")
 
     def _end_of_name(self, index: int) -> int:
         last = index
@@ -204,7 +208,8 @@ class _Reader:
 
     def _plain(self, first: int, last: int) -> str:
         written = self.text[self.tokens[first].start : self.tokens[last].end]
-        return written[:-2] if written.endswith(("'s", "’s")) else written
+        owns = last + 1 < len(self.tokens) and self.tokens[last + 1].lower not in STOP
+        return written[:-2] if owns and written.endswith(("'s", "’s")) else written
 
     def _add(self, kind: str, first: int, last: int, value: Any) -> None:
         written = self.text[self.tokens[first].start : self.tokens[last].end]
@@ -254,6 +259,8 @@ def _lead(read: Sequence[Token], first: int, named: set[int]) -> tuple[str, ...]
             break
         if token.kind in ("word", "numeral", "stop", "id"):
             words.append(token.lower)
+        elif token.kind == "number":
+            words.append("#")
     return tuple(words)
 
 

@@ -23,6 +23,10 @@ _UNREAD = word_set(
 )
 _BOUNDS = ("minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum", "multipleOf")
 _DEEPEST = 12
+_DEEPEST_LEAST = 4
+
+_Active = frozenset[tuple[int, int]]
+"""The pairs of schema and value that are being judged: a schema that leads back to itself says nothing."""
 
 _TYPES: dict[str, Callable[[Any], bool]] = {
     "null": lambda value: value is None,
@@ -47,7 +51,7 @@ def resolve(schema: Any, root: Schema) -> Schema:
 def accepts(schema: Any, value: Any, root: Schema) -> bool:
     """Whether `value`, made of JSON's types, satisfies `schema`; never of a schema that is not understood."""
     try:
-        return _accepts(schema, value, root, 0)
+        return _accepts(schema, value, root, frozenset())
     except (ArithmeticError, AttributeError, KeyError, LookupError, RecursionError, TypeError, ValueError, re.error):
         return False  # a schema that is none, or that says what is not understood
 
@@ -100,11 +104,11 @@ def required(schema: Schema) -> list[str]:
 
 def least(schema: Any, root: Schema, text: str = "unknown", depth: int = 0) -> Any:
     """The least value that satisfies `schema`, for what must be there and was not said; `NOTHING` if none is found."""
-    schema = resolve(schema, root)
-    candidates: list[Any] = [schema["default"]] if "default" in schema else []
-    candidates += choices(schema) or []
-    if depth < _DEEPEST:
-        for branch in branches(schema, root):
+    resolved = resolve(schema, root)
+    candidates: list[Any] = [resolved["default"]] if "default" in resolved else []
+    candidates += choices(resolved) or []
+    if depth < _DEEPEST_LEAST:
+        for branch in branches(resolved, root):
             candidates += _least_of(branch, root, text, depth)
     return next((value for value in candidates if accepts(schema, value, root)), NOTHING)
 
@@ -166,12 +170,14 @@ def _follow(reference: Any, root: Schema) -> Any:
     return target
 
 
-def _accepts(schema: Any, value: Any, root: Schema, depth: int) -> bool:
+def _accepts(schema: Any, value: Any, root: Schema, active: _Active) -> bool:
     if isinstance(schema, bool):
         return schema
-    if depth > 4 * _DEEPEST or not isinstance(schema, Mapping) or not _UNREAD.isdisjoint(schema):
+    here = (id(schema), id(value))
+    if here in active or not isinstance(schema, Mapping) or not _UNREAD.isdisjoint(schema):
         raise _UnreadableSchemaError
-    if "$ref" in schema and not _accepts(_follow(schema["$ref"], root), value, root, depth + 1):
+    active |= {here}
+    if "$ref" in schema and not _accepts(_follow(schema["$ref"], root), value, root, active):
         return False
     named = schema.get("type", [])
     if named and not any(_TYPES[kind](value) for kind in ([named] if isinstance(named, str) else named)):
@@ -180,18 +186,18 @@ def _accepts(schema: Any, value: Any, root: Schema, depth: int) -> bool:
         return False
     if "enum" in schema and not any(_same(choice, value) for choice in schema["enum"]):
         return False
-    if not all(_accepts(part, value, root, depth + 1) for part in schema.get("allOf", ())):
+    if not all(_accepts(part, value, root, active) for part in schema.get("allOf", ())):
         return False
-    if "anyOf" in schema and not any(_accepts(part, value, root, depth + 1) for part in schema["anyOf"]):
+    if "anyOf" in schema and not any(_accepts(part, value, root, active) for part in schema["anyOf"]):
         return False
-    if "oneOf" in schema and sum(_accepts(part, value, root, depth + 1) for part in schema["oneOf"]) != 1:
+    if "oneOf" in schema and sum(_accepts(part, value, root, active) for part in schema["oneOf"]) != 1:
         return False
     if isinstance(value, str):
         return _within(schema, len(value), "Length") and re.search(schema.get("pattern", ""), value) is not None
     if isinstance(value, list):
-        return _accepts_list(schema, value, root, depth)
+        return _accepts_list(schema, value, root, active)
     if isinstance(value, dict):
-        return _accepts_object(schema, value, root, depth)
+        return _accepts_object(schema, value, root, active)
     return not _is_number(value) or _accepts_number(schema, value)
 
 
@@ -206,19 +212,19 @@ def _accepts_number(schema: Schema, value: Any) -> bool:
     )
 
 
-def _accepts_list(schema: Schema, value: list[Any], root: Schema, depth: int) -> bool:
+def _accepts_list(schema: Schema, value: list[Any], root: Schema, active: _Active) -> bool:
     if schema.get("uniqueItems") and any(_same(a, b) for i, a in enumerate(value) for b in value[:i]):
         return False
     items = schema.get("items", True)
-    return _within(schema, len(value), "Items") and all(_accepts(items, item, root, depth + 1) for item in value)
+    return _within(schema, len(value), "Items") and all(_accepts(items, item, root, active) for item in value)
 
 
-def _accepts_object(schema: Schema, value: dict[str, Any], root: Schema, depth: int) -> bool:
+def _accepts_object(schema: Schema, value: dict[str, Any], root: Schema, active: _Active) -> bool:
     members, others = schema.get("properties", {}), schema.get("additionalProperties", True)
     return (
         _within(schema, len(value), "Properties")
         and all(name in value for name in schema.get("required", ()))
-        and all(_accepts(members.get(name, others), member, root, depth + 1) for name, member in value.items())
+        and all(_accepts(members.get(name, others), member, root, active) for name, member in value.items())
     )
 
 

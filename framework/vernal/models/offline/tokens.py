@@ -37,8 +37,8 @@ _TOKEN = rf"""
 | (?P<phone>\+\d[\d\ ()-]{{6,}}\d)(?!\w)
 | (?P<day>the\ day\ after\ tomorrow|today|tonight|tomorrow|yesterday|{_DAYS}
     |(?:next|this|last)\ (?:week(?:end)?|month|year|{_DAYS}))(?!\w)
-| (?P<file>(?:~|\.{{1,2}}|[a-z]:)?[\\/]\w[\w.\\/+-]*\w
-    |(?=[\w./+-]*[^\W\d])[\w+-]+(?:[./][\w+-]+)*/[\w+-]+(?:\.\w+)*
+| (?P<file>(?<!\w)(?:~|\.{{1,2}}|[a-z]:)?[\\/]\w[\w.\\/+-]*\w
+    |(?!(?-i:[A-Z]{{2,5}}/[A-Z]{{2,5}})(?!\w))(?=[\w./+-]*[^\W\d])[\w+-]+(?:[./][\w+-]+)*/[\w+-]+(?:\.\w+)*
     |\w[\w-]*(?:\.[\w-]+)*\.(?-i:[a-z]\w{{1,4}}|[A-Z]{{2,4}}))(?!\w)
 | (?P<number>(?:[$€£¥₹]\s?)?(?:(?<![\w)])[-+−])?(?:[$€£¥₹]\s?)?(?:{_AMOUNT})
     (?P<unit>st|nd|rd|th|\s?%|\s?°\s?[cf]?|[$€£¥₹]|(?:{_UNITS}))?(?!\w|\.\d|-\d\d\d|-(?!{_SPANS})[^\W\d]))
@@ -90,7 +90,7 @@ def tokens(text: str) -> list[Token]:
         if match is None:
             position += 1
             continue
-        found.append(_token(match))
+        found += _with_unit(_token(match))
         position = match.end()
     return found
 
@@ -149,6 +149,15 @@ def _token(match: re.Match[str]) -> Token:
     elif kind == "word" and text.casefold() in NUMBERS:
         kind, value = "numeral", NUMBERS[text.casefold()]
     return Token(kind, text, match.start(), match.end(), value, unit)
+
+
+def _with_unit(token: Token) -> list[Token]:
+    """A number with the unit behind it ("5km") as two tokens, since the unit may be a value too."""
+    size = len(token.unit)
+    if token.kind != "number" or not token.unit.isalpha() or token.unit.lower() in ("st", "nd", "rd", "th"):
+        return [token]
+    number = Token("number", token.text[:-size], token.start, token.end - size, token.value, token.unit)
+    return [number, Token("word", token.text[-size:], token.end - size, token.end, token.text[-size:])]
 
 
 def _kind_of_word(text: str) -> str:

@@ -15,7 +15,7 @@ _EXAMPLES = re.compile(
     r"""["“'‘`«].*|\b(?:such as|like|e\.g\.|for example|for instance)\b.*""", re.IGNORECASE | re.DOTALL
 )
 _SUFFIXES = (("ies", "y", 2), ("xes", "x", 2), ("ches", "ch", 2), ("shes", "sh", 2), ("sses", "ss", 2))
-_ENDINGS = (("ation", 4), ("ion", 5), ("ing", 3), ("ed", 3), ("er", 4), ("or", 4), ("e", 3))
+_ENDINGS = (("ation", 4), ("ion", 5), ("ing", 3), ("ed", 3), ("er", 5), ("or", 5), ("e", 3))
 
 
 def split_name(name: str) -> list[str]:
@@ -57,6 +57,9 @@ def subject(description: str) -> str:
     return _EXAMPLES.sub("", description)
 
 
+_VALUED = frozenset({stem("currency"), stem("unit")})
+
+
 @functools.cache
 def _related() -> dict[str, tuple[str, ...]]:
     table: dict[str, tuple[str, ...]] = {}
@@ -67,10 +70,8 @@ def _related() -> dict[str, tuple[str, ...]]:
 
 
 def kindred(words: frozenset[str]) -> frozenset[str]:
-    """Stems of the words that lead to one of `words` in the same table; names of currencies stay values."""
-    return frozenset(
-        word for word, others in _related().items() if not words.isdisjoint({*others} - {stem("currency")})
-    )
+    """Stems of the words that lead to one of `words` in the same table; names of units stay values."""
+    return frozenset(word for word, others in _related().items() if not words.isdisjoint({*others} - _VALUED))
 
 
 def related(words: Iterable[str]) -> set[str]:
