@@ -8,13 +8,13 @@ from typing import Any, Self
 
 from vernal.advisors.api import (
     HIGHEST_PRECEDENCE,
-    LOWEST_PRECEDENCE,
     AdvisorChain,
     CallAdvisor,
     CallAdvisorChain,
     StreamAdvisor,
     StreamAdvisorChain,
     ToolAdvisor,
+    checked_order,
     closing_chunk,
     refuse_other,
 )
@@ -114,11 +114,7 @@ class ToolCallingAdvisor(CallAdvisor, StreamAdvisor, ToolAdvisor):
                 f"tool_execution_eligibility_checker is {self.tool_execution_eligibility_checker!r}; "
                 f"a callable from ChatResponse to bool is wanted"
             )
-        if not HIGHEST_PRECEDENCE < self.order < LOWEST_PRECEDENCE:
-            raise ValueError(
-                f"advisor_order must be between HIGHEST_PRECEDENCE and LOWEST_PRECEDENCE (both exclusive), "
-                f"but is {self.order!r}"
-            )
+        checked_order(self.order)
 
     def copy(self, **changes: Any) -> Self:
         """The same advisor with the named fields changed; neither side sees later changes of the other (TCA-09)."""
