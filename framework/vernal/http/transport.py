@@ -6,8 +6,9 @@ Imported when the first request is made: it loads httpx.
 import asyncio
 import importlib.util
 import ssl
-from collections.abc import AsyncGenerator
-from dataclasses import dataclass, field
+import weakref
+from collections.abc import AsyncGenerator, Callable
+from dataclasses import dataclass
 from typing import Literal
 from urllib.request import getproxies, proxy_bypass
 
@@ -31,14 +32,13 @@ class TransportOptions:
 class LoopTransport(httpx.AsyncBaseTransport):
     """An httpx transport for any number of event loops: each has connections of its own.
 
-    They are closed by `aclose`, or when their loop shuts its asynchronous generators down (`asyncio.run` does), since
-    a generator of ours is among them.
+    They are closed by `aclose`, when this transport is forgotten, or when their loop shuts its asynchronous generators
+    down (`asyncio.run` does), since a generator of ours is among them.
     """
 
     def __init__(self, options: TransportOptions) -> None:
         self._options = options
         self._loops: dict[asyncio.AbstractEventLoop, _LoopConnections] = {}
-        self._closing: set[asyncio.Task[None]] = set()
         self._env_proxies = getproxies() if options.trust_env and options.proxy is None else {}
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
@@ -56,40 +56,32 @@ class LoopTransport(httpx.AsyncBaseTransport):
         here = asyncio.get_running_loop()
         for loop, connections in list(self._loops.items()):
             if loop is here:
-                await connections.guard.aclose()
+                await connections.aclose()
             elif loop.is_running():
-                await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(_close(connections), loop))
+                await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(connections.aclose(), loop))
             self._loops.pop(loop, None)
 
     def close(self) -> None:
         """Close the connections of all loops; those of the running loop within its next steps, the others at once."""
         here = asyncio._get_running_loop()
         for loop, connections in list(self._loops.items()):
-            if loop is here:
-                self._closing.add(task := loop.create_task(_close(connections)))
-                task.add_done_callback(self._closing.discard)
-            elif loop.is_running():
-                asyncio.run_coroutine_threadsafe(_close(connections), loop).result()
+            if loop is not here and loop.is_running():
+                asyncio.run_coroutine_threadsafe(connections.aclose(), loop).result()
+            else:
+                connections.close_later()
+            self._loops.pop(loop, None)
 
     def _open(self, loop: asyncio.AbstractEventLoop) -> "_LoopConnections":
         for ended in [other for other in self._loops if other.is_closed()]:
             del self._loops[ended]
-        guard = self._until_the_loop_ends(loop)
-        try:
-            guard.__anext__().send(None)  # starts it, which makes it known to the loop, without a switch of tasks
-        except StopIteration:
-            pass
-        connections = self._loops[loop] = _LoopConnections(guard)
+        connections = self._loops[loop] = _LoopConnections(weakref.WeakMethod(self._forget), loop)
+        # The registry of finalizers keeps the connections until they are closed, whoever forgets this transport.
+        connections.finalizer = weakref.finalize(self, connections.close_later)
+        connections.finalizer.atexit = False
         return connections
 
-    async def _until_the_loop_ends(self, loop: asyncio.AbstractEventLoop) -> AsyncGenerator[None, None]:
-        try:
-            yield
-        finally:
-            connections = self._loops.pop(loop, None)
-            if connections is not None:
-                for transport in connections.transports.values():
-                    await transport.aclose()
+    def _forget(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loops.pop(loop, None)
 
     def _proxy(self, url: httpx.URL) -> str | None:
         if not self._env_proxies:
@@ -100,14 +92,52 @@ class LoopTransport(httpx.AsyncBaseTransport):
         return proxy if "://" in proxy else f"http://{proxy}"
 
 
-@dataclass
+_closing: set[asyncio.Task[None]] = set()
+
+
 class _LoopConnections:
-    guard: AsyncGenerator[None, None]
-    transports: dict[tuple[str, str | None], httpx.AsyncBaseTransport] = field(default_factory=dict)
+    """The transports of one loop, by scheme and proxy, and the generator that closes them with the loop."""
 
+    finalizer: "weakref.finalize[[], LoopTransport]"
 
-async def _close(connections: _LoopConnections) -> None:
-    await connections.guard.aclose()
+    def __init__(
+        self, forget: "weakref.WeakMethod[Callable[[asyncio.AbstractEventLoop], None]]", loop: asyncio.AbstractEventLoop
+    ) -> None:
+        self.transports: dict[tuple[str, str | None], httpx.AsyncBaseTransport] = {}
+        self._forget = forget
+        self._loop = loop
+        self._guard = self._until_the_loop_ends()
+        try:
+            self._guard.__anext__().send(None)  # starts it, which makes it known to the loop, without a task switch
+        except StopIteration:
+            pass
+
+    async def aclose(self) -> None:
+        """Close the transports; to be awaited on their loop."""
+        await self._guard.aclose()
+
+    def close_later(self) -> None:
+        """Have the transports closed by their loop, where that still runs."""
+        try:
+            self._loop.call_soon_threadsafe(self._start_closing)
+        except RuntimeError:
+            return  # the loop is closed, and the connections with it
+
+    def _start_closing(self) -> None:
+        task = self._loop.create_task(self.aclose())
+        _closing.add(task)  # the loop alone does not keep it
+        task.add_done_callback(_closing.discard)
+
+    async def _until_the_loop_ends(self) -> AsyncGenerator[None, None]:
+        try:
+            yield
+        finally:
+            self.finalizer.detach()
+            forget = self._forget()
+            if forget is not None:
+                forget(self._loop)
+            for transport in self.transports.values():
+                await transport.aclose()
 
 
 def _make(options: TransportOptions, scheme: str, proxy: str | None) -> httpx.AsyncBaseTransport:

@@ -61,7 +61,7 @@ class ReplayServer:
     """Answers requests with the replies in turn; the last one is repeated.
 
     `asked` has the requests, `connections` counts how many were opened, `gone` is set when a client has closed one in
-    the middle of an answer. `url` is the base URL, with the path `/v1`.
+    the middle of an answer, `left` when one has closed one at all. `url` is the base URL, with the path `/v1`.
     """
 
     def __init__(self, *replies: Reply) -> None:
@@ -69,6 +69,7 @@ class ReplayServer:
         self.asked: list[ReceivedRequest] = []
         self.connections = 0
         self.gone = asyncio.Event()
+        self.left = asyncio.Event()
         self.url = ""
         self._serving: set[asyncio.Task[Any]] = set()
 
@@ -89,6 +90,7 @@ class ReplayServer:
         except asyncio.CancelledError:
             return  # by `aclose`, which is all that ends a task of this server
         finally:
+            self.left.set()
             writer.close()
 
     async def aclose(self) -> None:

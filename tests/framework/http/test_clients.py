@@ -59,6 +59,22 @@ def test_each_loop_has_its_own_connections_which_end_with_it(transport: Transpor
 
 
 @TRANSPORTS
+def test_clients_that_are_forgotten_close_their_connections(transport: TransportName) -> None:
+    """Whoever drops an `HttpClients`, even within a cycle of garbage, leaves no open connection (and no warning)."""
+
+    async def main() -> None:
+        async with replaying(OK) as server:
+            holder: dict[str, object] = {"clients": HttpClients(transport=transport)}
+            holder["itself"] = holder
+            assert await ask(holder["clients"], server.url) == 200  # type: ignore[arg-type]  # it was put in there
+            del holder
+            gc.collect()
+            await asyncio.wait_for(server.left.wait(), 5)
+
+    asyncio.run(main())
+
+
+@TRANSPORTS
 def test_closing_reaches_the_connections_of_other_loops(transport: TransportName) -> None:
     """`aclose` on one loop closes what another, still running, loop holds."""
     clients = HttpClients(transport=transport)
@@ -78,6 +94,20 @@ def test_closing_reaches_the_connections_of_other_loops(transport: TransportName
         asyncio.run(clients.aclose())
         closed.set()
         assert connections.result() == 2
+
+
+@TRANSPORTS
+def test_plain_code_on_the_loop_can_close_too(transport: TransportName) -> None:
+    """`close` on the running loop closes its connections within its next steps."""
+
+    async def main() -> None:
+        async with replaying(OK) as server:
+            clients = HttpClients(transport=transport)
+            await ask(clients, server.url)
+            clients.close()
+            await asyncio.wait_for(server.left.wait(), 5)
+
+    asyncio.run(main())
 
 
 @TRANSPORTS
