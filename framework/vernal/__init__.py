@@ -86,6 +86,16 @@ if TYPE_CHECKING:
     from vernal.tools.processor import DefaultToolExecutionExceptionProcessor, ToolExecutionExceptionProcessor
     from vernal.tools.resolution import DelegatingToolCallbackResolver, StaticToolCallbackResolver, ToolCallbackResolver
     from vernal.tools.result import ToolResult
+    from vernal.values.events import (
+        ChatEvent,
+        ReasoningEvent,
+        RoundFinished,
+        TextEvent,
+        ToolCallFinished,
+        ToolCallProgress,
+        ToolCallStarted,
+        TurnFinished,
+    )
     from vernal.values.exchange import ChatClientRequest, ChatClientResponse
     from vernal.values.messages import (
         AssistantMessage,
@@ -163,6 +173,10 @@ _MODULES = {
     "tools.processor": "DefaultToolExecutionExceptionProcessor ToolExecutionExceptionProcessor",
     "tools.resolution": "DelegatingToolCallbackResolver StaticToolCallbackResolver ToolCallbackResolver",
     "tools.result": "ToolResult",
+    "values.events": (
+        "ChatEvent ReasoningEvent RoundFinished TextEvent ToolCallFinished ToolCallProgress "
+        "ToolCallStarted TurnFinished"
+    ),
     "values.exchange": "ChatClientRequest ChatClientResponse",
     "values.messages": (
         "AssistantMessage Media Message MessageType SystemMessage ToolCall ToolResponse ToolResponseMessage UserMessage"
@@ -195,6 +209,7 @@ __all__ = [
     "ChatClientRequest",
     "ChatClientRequestSpec",
     "ChatClientResponse",
+    "ChatEvent",
     "ChatGenerationMetadata",
     "ChatMemory",
     "ChatMemoryRepository",
@@ -236,7 +251,9 @@ __all__ = [
     "OnLimitExceeded",
     "Prompt",
     "RateLimit",
+    "ReasoningEvent",
     "RetryAdvisor",
+    "RoundFinished",
     "SafeGuardAdvisor",
     "Settings",
     "SettingsError",
@@ -250,12 +267,16 @@ __all__ = [
     "StructuredOutputValidationAdvisor",
     "SystemMessage",
     "TemplateRenderer",
+    "TextEvent",
     "ToolAdvisor",
     "ToolArgumentsError",
     "ToolCall",
+    "ToolCallFinished",
     "ToolCallLimitExceeded",
     "ToolCallLimits",
+    "ToolCallProgress",
     "ToolCallResultConverter",
+    "ToolCallStarted",
     "ToolCallback",
     "ToolCallbackProvider",
     "ToolCallbackResolver",
@@ -277,6 +298,7 @@ __all__ = [
     "ToolResponse",
     "ToolResponseMessage",
     "ToolResult",
+    "TurnFinished",
     "Usage",
     "UsageError",
     "UserMessage",

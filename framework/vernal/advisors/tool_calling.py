@@ -3,6 +3,7 @@
 import copy
 import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -18,11 +19,13 @@ from vernal.advisors.api import (
     closing_chunk,
     refuse_other,
 )
+from vernal.advisors.event_channel import EventChannel
 from vernal.advisors.tool_loop import StreamedRound, ToolLoop
 from vernal.models.aggregator import MessageAggregator
 from vernal.runtime.streams import aclose
 from vernal.tools.execution import ToolExecutionResult
 from vernal.tools.manager import DefaultToolCallingManager, ToolCallingManager
+from vernal.values.events import EVENTS
 from vernal.values.exchange import ChatClientRequest, ChatClientResponse
 from vernal.values.messages import Message, SystemMessage
 from vernal.values.options import ToolCallingChatOptions
@@ -181,12 +184,23 @@ class ToolCallingAdvisor(CallAdvisor, StreamAdvisor, ToolAdvisor):
                 await downstream.aclose()
             response = streamed.response(request)
             changed = await self.do_after_stream(response, chain)
-            final = await loop.decide(request, changed, chain, streaming=True)
-            if final is None:
-                continue
-            for chunk in streamed.last_chunks(response, changed, final):
-                yield chunk
-            return
+            deciding = loop.decide(request, changed, chain, streaming=True)
+            if EVENTS in request.context:
+                channel = EventChannel[ChatClientResponse | None]()
+                loop.turn.listener = channel.put
+                async with aclosing(channel.during(deciding)) as events:
+                    async for event in events:
+                        yield ChatClientResponse(None, request.context, event)
+                final = channel.result
+            else:
+                final = await deciding
+            if final is not None:
+                for chunk in streamed.last_chunks(response, changed, final):
+                    yield chunk
+            if EVENTS in request.context:
+                yield ChatClientResponse(None, request.context, loop.round_finished(changed))
+            if final is not None:
+                return
 
     async def _finalized(
         self, chunks: AsyncIterator[ChatClientResponse], chain: StreamAdvisorChain

@@ -8,6 +8,7 @@ from vernal.advisors.chain import DefaultAroundAdvisorChain
 from vernal.models.aggregator import MessageAggregator
 from vernal.tools.execution import ToolExecutionResult
 from vernal.tools.limits import ToolCallLimitExceeded
+from vernal.values.events import RoundFinished
 from vernal.values.exchange import ChatClientRequest, ChatClientResponse
 from vernal.values.messages import Message, SystemMessage
 from vernal.values.prompt import Prompt
@@ -90,6 +91,11 @@ class ToolLoop:
         prompt = Prompt(self._with_additions(instructions, result), request.prompt.options, self.turn)
         self.request = ChatClientRequest(prompt, context)
         return None
+
+    def round_finished(self, response: ChatClientResponse) -> RoundFinished:
+        """The event that ends the round of `response`."""
+        reason = response.chat_response.finish_reason if response.chat_response is not None else None
+        return RoundFinished(number=len(self.turn.round_usages), usage=response.usage, finish_reason=reason)
 
     async def _execute(self, prompt: Prompt, chat_response: ChatResponse, chain: AdvisorChain) -> ToolExecutionResult:
         manager = self._advisor.tool_calling_manager

@@ -8,9 +8,10 @@ from vernal.advisors.model import OUTPUT_FORMAT
 from vernal.advisors.validation import StructuredOutputValidationAdvisor
 from vernal.client.assembly import PreparedRequest
 from vernal.errors import UsageError
+from vernal.models.aggregator import MessageAggregator
 from vernal.models.structured import StructuredOutput
-from vernal.runtime.portal import run_blocking
 from vernal.runtime.streams import AsyncStream, Stream
+from vernal.values.events import EVENTS, ChatEvent, ReasoningEvent, TextEvent, TurnFinished
 from vernal.values.exchange import ChatClientResponse
 from vernal.values.options import as_tool_calling
 from vernal.values.responses import ChatResponse
@@ -36,7 +37,7 @@ class CallTurn:
     def chat_client_response(self) -> ChatClientResponse:
         """The response with the context of the turn."""
         if self._response is None:
-            self._response = run_blocking(run, self._prepared)
+            self._response = self._prepared.engine.home.run_blocking(run, self._prepared)
         return self._response
 
     def entity(self, kind: type[T], *, repeat_attempts: int = 0) -> T:
@@ -51,7 +52,7 @@ class CallTurn:
         output = StructuredOutput(kind)
         _refuse_late(self._response, output)
         prepared = _validating(self._prepared, output, repeat_attempts)
-        self._response = run_blocking(run, prepared, output)
+        self._response = prepared.engine.home.run_blocking(run, prepared, output)
         return output.convert(self._response.text)
 
 
@@ -76,7 +77,7 @@ class AsyncCallTurn:
     async def chat_client_response(self) -> ChatClientResponse:
         """The response with the context of the turn."""
         if self._response is None:
-            self._response = await run(self._prepared)
+            self._response = await self._prepared.engine.home.run(run, self._prepared)
         return self._response
 
     async def entity(self, kind: type[T], *, repeat_attempts: int = 0) -> T:
@@ -91,7 +92,7 @@ class AsyncCallTurn:
         output = StructuredOutput(kind)
         _refuse_late(self._response, output)
         prepared = _validating(self._prepared, output, repeat_attempts)
-        self._response = await run(prepared, output)
+        self._response = await prepared.engine.home.run(run, prepared, output)
         return output.convert(self._response.text)
 
     async def _finished(self) -> CallTurn:
@@ -111,21 +112,32 @@ class _Streaming:
         self._opened = True
         return lambda: pick(self._prepared)
 
+    def _blocking(self, pick: Callable[[PreparedRequest], AsyncIterator[T]]) -> Stream[T]:
+        return Stream(self._source(pick), start=self._prepared.engine.home.start_blocking)
+
+    def _awaited(self, pick: Callable[[PreparedRequest], AsyncIterator[T]]) -> AsyncStream[T]:
+        source, home = self._source(pick), self._prepared.engine.home
+        return AsyncStream(lambda: home.stream(source))
+
 
 class StreamTurn(_Streaming):
     """A blocking streamed turn; one of its terminals gives the stream."""
 
     def content(self) -> Stream[str]:
         """The texts of the answer as they arrive."""
-        return Stream(self._source(_texts))
+        return self._blocking(_texts)
 
     def chat_response(self) -> Stream[ChatResponse]:
         """The chunks of the model's response as they arrive."""
-        return Stream(self._source(_responses))
+        return self._blocking(_responses)
 
     def chat_client_response(self) -> Stream[ChatClientResponse]:
         """The chunks with the context of the turn."""
-        return Stream(self._source(stream))
+        return self._blocking(stream)
+
+    def events(self) -> Stream[ChatEvent]:
+        """What happens in the turn, as typed events in order: text, reasoning, tool calls, rounds, and the end."""
+        return self._blocking(_events)
 
 
 class AsyncStreamTurn(_Streaming):
@@ -133,15 +145,19 @@ class AsyncStreamTurn(_Streaming):
 
     def content(self) -> AsyncStream[str]:
         """The texts of the answer as they arrive."""
-        return AsyncStream(self._source(_texts))
+        return self._awaited(_texts)
 
     def chat_response(self) -> AsyncStream[ChatResponse]:
         """The chunks of the model's response as they arrive."""
-        return AsyncStream(self._source(_responses))
+        return self._awaited(_responses)
 
     def chat_client_response(self) -> AsyncStream[ChatClientResponse]:
         """The chunks with the context of the turn."""
-        return AsyncStream(self._source(stream))
+        return self._awaited(stream)
+
+    def events(self) -> AsyncStream[ChatEvent]:
+        """What happens in the turn, as typed events in order: text, reasoning, tool calls, rounds, and the end."""
+        return self._awaited(_events)
 
 
 async def run(prepared: PreparedRequest, output: "StructuredOutput[Any] | None" = None) -> ChatClientResponse:
@@ -157,9 +173,9 @@ async def run(prepared: PreparedRequest, output: "StructuredOutput[Any] | None" 
     return await prepared.chain().next_call(request)
 
 
-async def stream(prepared: PreparedRequest) -> AsyncGenerator[ChatClientResponse, None]:
+async def stream(prepared: PreparedRequest, *, events: bool = False) -> AsyncGenerator[ChatClientResponse, None]:
     """Run a prepared request as a stream; when it ends, for whatever reason, everything it opened is closed."""
-    request = await prepared.request({})
+    request = await prepared.request({EVENTS: True} if events else {})
     chain = prepared.chain()
     try:
         async for chunk in chain.next_stream(request):
@@ -173,6 +189,22 @@ async def _responses(prepared: PreparedRequest) -> AsyncIterator[ChatResponse]:
         async for chunk in chunks:
             if chunk.chat_response is not None:
                 yield chunk.chat_response
+
+
+async def _events(prepared: PreparedRequest) -> AsyncIterator[ChatEvent]:
+    aggregator = MessageAggregator()
+    async with aclosing(stream(prepared, events=True)) as chunks:
+        async for chunk in chunks:
+            if chunk.event is not None:
+                yield chunk.event
+                continue
+            aggregator.add(chunk)
+            for generation in chunk.chat_response.generations[:1] if chunk.chat_response is not None else ():
+                if generation.output.reasoning:
+                    yield ReasoningEvent(text=generation.output.reasoning)
+                if generation.output.text:
+                    yield TextEvent(text=generation.output.text)
+    yield TurnFinished(response=aggregator.collected(), context=aggregator.context)
 
 
 async def _texts(prepared: PreparedRequest) -> AsyncIterator[str]:

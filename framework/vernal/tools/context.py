@@ -1,6 +1,6 @@
 """What a tool receives beside the model's arguments."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from vernal.values.mappings import frozen
@@ -12,15 +12,27 @@ class ToolContext(Mapping[str, Any]):
     A parameter annotated with `ToolContext` receives it, whatever the parameter is called (R17).
     """
 
-    __slots__ = ("_entries",)
+    __slots__ = ("_entries", "_report")
 
-    def __init__(self, entries: Mapping[str, Any] | None = None, /) -> None:
+    def __init__(
+        self,
+        entries: Mapping[str, Any] | None = None,
+        /,
+        *,
+        report: Callable[[str, float | None], None] | None = None,
+    ) -> None:
         self._entries = frozen(entries)
+        self._report = report
 
     @property
     def context(self) -> Mapping[str, Any]:
         """All entries (in Spring AI: `getContext()`)."""
         return self._entries
+
+    def report_progress(self, message: str, *, fraction: float | None = None) -> None:
+        """Tell who listens to the turn's events how far the tool is, `fraction` from 0 to 1; from any thread."""
+        if self._report is not None:
+            self._report(message, fraction)
 
     def __getitem__(self, key: str) -> Any:
         return self._entries[key]

@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ from vernal.tools.observation import ToolCallingObservationContext
 from vernal.tools.result import ToolResult
 from vernal.tools.turns import OUTCOME_UNKNOWN, turn_of
 from vernal.values.arguments import RAW_ARGUMENTS, comparable_arguments
+from vernal.values.events import ChatEvent, ToolCallFinished, ToolCallProgress, ToolCallStarted
 from vernal.values.messages import ToolCall, ToolResponse, ToolResponseMessage
 from vernal.values.options import ToolCallingChatOptions
 from vernal.values.prompt import Prompt
@@ -72,6 +74,8 @@ class ToolRound:
     async def run(self) -> ToolExecutionResult:
         """Plan, run and answer the calls."""
         planned = [self._plan(call) for call in self._generation.output.tool_calls]
+        if self._turn.listener is not None:
+            self._tell_refusals(planned)
         await self._run_all([call for call in planned if call.callback is not None])
         result = self._result(planned)
         for call in planned:
@@ -144,20 +148,56 @@ class ToolRound:
         bound = asyncio.Semaphore(self._manager.max_parallel_calls)
         tasks = [asyncio.create_task(self._run_bounded(call, bound)) for call in group]
         try:
-            await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
-            for task in tasks:
-                if task.done():
-                    task.result()
-        finally:
+            await asyncio.gather(*tasks)
+        except BaseException:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+            raise
 
     async def _run_bounded(self, planned: _Planned, bound: asyncio.Semaphore) -> None:
         async with bound:
             await self._run_one(planned)
 
+    def _tell_refusals(self, planned: list[_Planned]) -> None:
+        for each in planned:
+            if each.callback is None:
+                self._tell_started(each)
+                self._tell_finished(each, _refused(each), 0.0)
+
+    def _tell_started(self, planned: _Planned) -> None:
+        call, arguments = planned.call, planned.record.arguments
+        self._tell(ToolCallStarted(call_id=call.id, name=call.name, arguments=arguments))
+
+    def _tell_finished(self, planned: _Planned, response: ToolResponse, duration: float) -> None:
+        call = planned.call
+        self._tell(ToolCallFinished(call_id=call.id, name=call.name, response=response, duration=duration))
+
+    def _tell(self, event: ChatEvent) -> None:
+        if self._turn.listener is not None:
+            self._turn.listener(event)
+
+    def _context_of(self, call: ToolCall) -> ToolContext:
+        """The context of one call; it can report progress where somebody listens."""
+        if self._turn.listener is None:
+            return self._context
+
+        def report(message: str, fraction: float | None) -> None:
+            self._tell(ToolCallProgress(call_id=call.id, name=call.name, message=message, fraction=fraction))
+
+        return ToolContext(self._context.context, report=report)
+
     async def _run_one(self, planned: _Planned) -> None:
+        if self._turn.listener is None:
+            await self._run_observed(planned)
+            return
+        self._tell_started(planned)
+        begun = time.perf_counter()
+        await self._run_observed(planned)
+        if planned.response is not None:
+            self._tell_finished(planned, planned.response, time.perf_counter() - begun)
+
+    async def _run_observed(self, planned: _Planned) -> None:
         callback, call = planned.callback, planned.call
         assert callback is not None
         planned.record.took_effect = True
@@ -184,7 +224,7 @@ class ToolRound:
         timeout = callback.metadata.timeout or self._manager.tool_timeout
         try:
             async with asyncio.timeout(timeout) as clock:
-                result: Any = await callback.acall(planned.tool_input, self._context)
+                result: Any = await callback.acall(planned.tool_input, self._context_of(call))
             if not isinstance(result, str):
                 result = _CONVERTER.convert(result, Any)
         except Exception as error:  # noqa: BLE001  # any failure of a tool is the exception processor's to judge
@@ -215,15 +255,17 @@ class ToolRound:
         responses = []
         direct = True
         for call in planned:
-            response = call.response
-            if response is None:
-                response = ToolResponse(call.call.id, call.call.name, call.refusal, is_error=True)
+            response = call.response or _refused(call)
             direct = direct and call.callback is not None and not response.is_error
             direct = direct and call.callback is not None and call.callback.metadata.return_direct
             responses.append(response)
         message = self._generation.output.copy(tool_calls=tuple(call.call for call in planned))
         history = (*self._prompt.messages, message, ToolResponseMessage(responses))
         return ToolExecutionResult(history, direct)
+
+
+def _refused(planned: _Planned) -> ToolResponse:
+    return ToolResponse(planned.call.id, planned.call.name, planned.refusal, is_error=True)
 
 
 def _unknown_tool(name: str, offered: Mapping[str, ToolCallback]) -> str:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any, Self
 
+from vernal.values.events import ChatEvent
 from vernal.values.messages import ToolCall
 from vernal.values.prompt import Prompt
 from vernal.values.responses import ChatResponse
@@ -40,6 +41,8 @@ class ChatClientResponse:
 
     chat_response: ChatResponse | None = None
     context: dict[str, Any] = field(default_factory=dict)
+    event: ChatEvent | None = None
+    """In a stream that was asked for events: what happened, in a chunk of its own without a chat response."""
 
     @property
     def text(self) -> str | None:
@@ -64,8 +67,8 @@ class ChatClientResponse:
     def copy(self, *, chat_response: ChatResponse | None = None, context: dict[str, Any] | None = None) -> Self:
         """A copy with its own context: `chat_response` replaces, `context` is merged over the present entries."""
         response = self.chat_response if chat_response is None else chat_response
-        return type(self)(response, {**self.context, **(context or {})})
+        return type(self)(response, {**self.context, **(context or {})}, self.event)
 
     def with_chat_response(self, chat_response: ChatResponse | None) -> Self:
         """The same response, sharing its context, with another chat response."""
-        return type(self)(chat_response, self.context)
+        return type(self)(chat_response, self.context, self.event)

@@ -1,9 +1,10 @@
 """What a turn remembers of itself, whatever is trimmed from or added to what is sent."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from vernal.values.events import ChatEvent
 from vernal.values.messages import AssistantMessage, Message, ToolCall
 from vernal.values.usage import EMPTY_USAGE, Usage
 
@@ -25,8 +26,8 @@ class AnsweredCall:
 
 @dataclass(slots=True, eq=False)
 class Turn:
-    """The own record of one turn: the calls that were answered, the ids in use, the usage of each round, and the
-    options that went to the model last.
+    """The own record of one turn: the calls that were answered, the ids in use, the usage of each round, the options
+    that went to the model last, and who hears of events, if anybody does.
 
     Limits and the guard against identical calls count here (R10, R23), so that memory, hooks and advisors may change
     what is sent without changing what counts.
@@ -38,6 +39,7 @@ class Turn:
     round_usages: list[Usage] = field(default_factory=list)
     usage: Usage = EMPTY_USAGE
     offered: "ChatOptions | None" = None
+    listener: Callable[[ChatEvent], None] | None = None
 
     @property
     def total(self) -> int:
