@@ -5,7 +5,7 @@ from pydantic import Field
 from vernal.context import auto_configuration, bean, on_missing_bean
 from vernal.context.settings import Settings
 from vernal.models.chat import ChatModel
-from vernal.models.choice import choose_chat_model
+from vernal.models.choice import ChatModelChoice, choose_chat_model
 from vernal.models.provider import ChatModelProvider
 
 
@@ -26,7 +26,13 @@ class ChatModelAutoConfiguration:
     """The chat model, chosen by setting or by what is configured."""
 
     @bean
-    @on_missing_bean
-    def chat_model(self, settings: ChatSettings, providers: list[ChatModelProvider]) -> ChatModel:
+    @on_missing_bean(ChatModel, ChatModelChoice)
+    def chat_model_choice(self, settings: ChatSettings, providers: list[ChatModelProvider]) -> ChatModelChoice:
         """The model that `chat.model` names, else the only configured provider's, else the offline one."""
         return choose_chat_model(settings.model, providers, offline_fallback=settings.offline_fallback)
+
+    @bean
+    @on_missing_bean
+    def chat_model(self, choice: ChatModelChoice) -> ChatModel:
+        """The chosen model."""
+        return choice.create()

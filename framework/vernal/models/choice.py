@@ -3,6 +3,7 @@
 import difflib
 import logging
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from vernal.errors import ConfigurationError
 from vernal.models.chat import ChatModel
@@ -13,14 +14,41 @@ OFFLINE = "offline"
 _log = logging.getLogger("vernal.models")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatModelChoice:
+    """Which chat model answers in an application, and why; the model itself comes with `create`.
+
+    `provider` is None for the embedded offline model. `model` is the one that is named, None for the provider's
+    default. `advice` says what to configure where the offline model answers only because nothing else is there.
+    """
+
+    provider: ChatModelProvider | None
+    model: str | None = None
+    reason: str
+    advice: str = ""
+
+    def create(self) -> ChatModel:
+        """The chosen model; one warning where it is the offline model for want of another."""
+        if self.provider is not None:
+            return self.provider.create(self.model)
+        if self.advice:
+            _log.warning(
+                "no chat model is configured: the embedded offline model answers, which knows only the tools on "
+                "offer; %s. VERNAL_CHAT__MODEL=offline chooses it on purpose, without this warning",
+                self.advice,
+            )
+        from vernal.models.offline import OfflineChatModel
+
+        return OfflineChatModel()
+
+
 def choose_chat_model(
     name: str | None, providers: Sequence[ChatModelProvider], *, offline_fallback: bool = True
-) -> ChatModel:
-    """The chat model that `name` and the installed `providers` lead to.
+) -> ChatModelChoice:
+    """The choice that `name` and the installed `providers` lead to.
 
     `name` is `provider:model`, a provider alone (its default model), or `offline`. Without a name it is the only
-    provider that is configured (has a key or a base URL); without such a one the embedded offline model, with one
-    warning.
+    provider that is configured (has a key or a base URL); without such a one the embedded offline model.
 
     Raises:
         ConfigurationError: `name` names no installed provider, several providers are configured and none is named,
@@ -36,26 +64,22 @@ def choose_chat_model(
             f"VERNAL_CHAT__MODEL, such as VERNAL_CHAT__MODEL={min(p.name for p in configured)}"
         )
     if configured:
-        return configured[0].create()
+        return ChatModelChoice(provider=configured[0], reason="it is the only provider that is configured")
     if not offline_fallback:
         raise ConfigurationError(
             f"no chat model is configured, and chat.offline_fallback is false; {_installed(providers)}"
         )
-    _log.warning(
-        "no chat model is configured: the embedded offline model answers, which knows only the tools on offer; %s. "
-        "VERNAL_CHAT__MODEL=offline chooses it on purpose, without this warning",
-        _installed(providers),
-    )
-    return _offline()
+    return ChatModelChoice(provider=None, reason="no provider is configured", advice=_installed(providers))
 
 
-def _named(name: str, providers: Sequence[ChatModelProvider]) -> ChatModel:
+def _named(name: str, providers: Sequence[ChatModelProvider]) -> ChatModelChoice:
     provider_name, _, model = name.partition(":")
+    reason = f"chat.model is {name!r}"
     if provider_name == OFFLINE:
-        return _offline()
+        return ChatModelChoice(provider=None, reason=reason)
     for provider in providers:
         if provider.name == provider_name:
-            return provider.create(model or None)
+            return ChatModelChoice(provider=provider, model=model or None, reason=reason)
     known = [*sorted(provider.name for provider in providers), OFFLINE]
     near = difflib.get_close_matches(provider_name, known, n=1)
     hint = f"; did you mean {near[0]!r}?" if near else ""
@@ -70,9 +94,3 @@ def _installed(providers: Sequence[ChatModelProvider]) -> str:
         return "install a provider, such as plugins/openai, and give its key, such as OPENAI_API_KEY"
     names = ", ".join(sorted(provider.name for provider in providers))
     return f"give a key or a base URL to an installed provider ({names}), such as OPENAI_API_KEY"
-
-
-def _offline() -> ChatModel:
-    from vernal.models.offline import OfflineChatModel
-
-    return OfflineChatModel()
