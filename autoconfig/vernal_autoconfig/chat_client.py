@@ -12,7 +12,15 @@ from vernal.advisors.tool_calling import (
 from vernal.client.assembly import TOOL_CALLING_ADVISOR_AUTO_REGISTER
 from vernal.client.builder import ChatClientBuilder, ChatClientCustomizer
 from vernal.client.client import ChatClient
-from vernal.context import ObjectProvider, auto_configuration, bean, on_bean, on_missing_bean, on_setting
+from vernal.context import (
+    ApplicationContext,
+    ObjectProvider,
+    auto_configuration,
+    bean,
+    on_bean,
+    on_missing_bean,
+    on_setting,
+)
 from vernal.context.plugins import LoadedPlugins
 from vernal.context.settings import Settings
 from vernal.models.chat import ChatModel
@@ -72,9 +80,13 @@ class ChatClientAutoConfiguration:
         customizers: list[ChatClientCustomizer],
         plugins: LoadedPlugins,
         registry: ObjectProvider[ObservationRegistry],
+        context: ApplicationContext,
     ) -> ChatClientBuilder:
-        """A builder with the application's defaults; customizers run on it in their order (CAC-11)."""
-        builder = ChatClientBuilder(model)
+        """A builder with the application's defaults; customizers run on it in their order (CAC-11).
+
+        Turns run on the loop of the asynchronous beans, where there are some.
+        """
+        builder = ChatClientBuilder(model).event_loop(lambda: context.loop)
         if advisor is not None:
             builder.tool_advisor(advisor)
         listening = registry.get_if_unique()

@@ -11,6 +11,7 @@ from vernal.client.state import RequestState
 from vernal.errors import ConfigurationError
 from vernal.models.chat import ChatModel
 from vernal.observation import NOOP_REGISTRY, ObservationRegistry
+from vernal.runtime.home import ANYWHERE, Home
 from vernal.tools.callback import ToolCallback, ToolCallbackProvider
 from vernal.values.exchange import ChatClientRequest
 from vernal.values.messages import Message
@@ -23,11 +24,12 @@ TOOL_CALLING_ADVISOR_AUTO_REGISTER = "tool_calling_advisor_auto_register"
 
 @dataclass(slots=True, eq=False)
 class Engine:
-    """What a chat client runs on: the model, the prototype of the tool advisor, the observation registry."""
+    """What a chat client runs on: model, prototype of the tool advisor, observation registry, and the home of turns."""
 
     chat_model: ChatModel
     tool_advisor: Advisor = field(default_factory=ToolCallingAdvisor)
     observation_registry: ObservationRegistry = NOOP_REGISTRY
+    home: Home = ANYWHERE
     _model_advisor: ChatModelAdvisor = field(init=False)
     _latest: tuple[tuple[Advisor, ...], bool, Lineup] | None = field(init=False, default=None)
 

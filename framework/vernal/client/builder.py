@@ -1,6 +1,8 @@
 """The builder of chat clients."""
 
+import asyncio
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any, Self
 
 from vernal.advisors.api import Advisor, ToolAdvisor
@@ -10,6 +12,7 @@ from vernal.client.state import RequestState
 from vernal.client.templates import TemplateRenderer
 from vernal.models.chat import ChatModel
 from vernal.observation import ObservationRegistry
+from vernal.runtime.home import Home
 from vernal.values.messages import Media, Message
 from vernal.values.options import ChatOptions
 
@@ -84,14 +87,24 @@ class ChatClientBuilder:
         """
         if not isinstance(prototype, ToolAdvisor):
             raise TypeError(f"tool_advisor is {prototype!r}; a ToolAdvisor is wanted")
-        self._engine = Engine(self._engine.chat_model, prototype, self._engine.observation_registry)
+        self._engine = replace(self._engine, tool_advisor=prototype)
         return self
 
     def observation_registry(self, registry: ObservationRegistry) -> Self:
         """Who hears what happens in the chain."""
         if not isinstance(registry, ObservationRegistry):
             raise TypeError(f"observation_registry is {registry!r}; an ObservationRegistry is wanted")
-        self._engine = Engine(self._engine.chat_model, self._engine.tool_advisor, registry)
+        self._engine = replace(self._engine, observation_registry=registry)
+        return self
+
+    def event_loop(self, loop: Callable[[], asyncio.AbstractEventLoop | None]) -> Self:
+        """The event loop that every turn runs on, whoever asks: what `loop` gives when a turn begins.
+
+        It is for clients that use what was made on one loop; with None a turn runs where it is asked for.
+        """
+        if not callable(loop):
+            raise TypeError(f"event_loop is {loop!r}; a function that gives an event loop or None is wanted")
+        self._engine = replace(self._engine, home=Home(loop))
         return self
 
     def apply(self, customizer: "ChatClientCustomizer") -> Self:

@@ -1,7 +1,7 @@
 """The application context: beans by type, the report of how they were chosen, and their common end."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType, ModuleType, TracebackType
@@ -23,6 +23,7 @@ from vernal.context.overriding import Override, undo_override
 from vernal.context.points import point_of
 from vernal.context.steps import Step, Steps, arun_steps, run_steps
 from vernal.errors import UsageError
+from vernal.runtime.home import run_on_loop
 from vernal.runtime.portal import Crossing, run_blocking
 
 if TYPE_CHECKING:
@@ -73,6 +74,12 @@ class ApplicationContext:
     def graph(self) -> Mapping[str, tuple[str, ...]]:
         """For every bean the names of those that it is given."""
         return {one.name: tuple(target.name for target, _ in self._graph.needs(one)) for one in self._graph.order}
+
+    @property
+    def lazy_graph(self) -> Mapping[str, tuple[str, ...]]:
+        """For every bean the names of those that it may ask for later, through an `ObjectProvider`."""
+        later = {name: (each for each in given if each.lazy) for name, given in self._graph.injections.items()}
+        return {name: tuple(one.name for each in given for one in each.targets) for name, given in later.items()}
 
     def get(self, bean_type: Callable[..., T], *, name: str | None = None) -> T:
         """The bean of a type, built now if nothing has asked for it before.
@@ -275,8 +282,7 @@ class ApplicationContext:
     async def _await_on_loop(self, step: Step) -> Any:
         if self.loop is None or self.loop is asyncio.get_running_loop():
             return await step()
-        work: Coroutine[Any, Any, Any] = step()
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._running_loop()))
+        return await run_on_loop(self._running_loop(), step)
 
     def _running_loop(self) -> asyncio.AbstractEventLoop:
         if self.loop is None or not self.loop.is_running():

@@ -38,10 +38,16 @@ def start_blocking(function: Callable[P, Coroutine[Any, Any, R]], *args: P.args,
 class Crossing(Generic[R]):
     """Work that a blocking caller has started on an event loop."""
 
-    __slots__ = ("_context", "_ended", "_error", "_loop", "_make", "_result", "_task")
+    __slots__ = ("_context", "_ended", "_error", "_loop", "_make", "_on_end", "_result", "_task")
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, make: Callable[[], Coroutine[Any, Any, R]]) -> None:
-        self._loop, self._make = loop, make
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        make: Callable[[], Coroutine[Any, Any, R]],
+        *,
+        on_end: Callable[[], object] | None = None,
+    ) -> None:
+        self._loop, self._make, self._on_end = loop, make, on_end
         self._task: asyncio.Task[R] | None = None
         self._result: R | None = None
         self._error: BaseException | None = None
@@ -88,17 +94,24 @@ class Crossing(Generic[R]):
             if self._error is None:
                 self._result = task.result()
         self._ended.release()
+        if self._on_end is not None:
+            self._on_end()
 
 
 def _target_loop(function: Callable[..., Any]) -> asyncio.AbstractEventLoop:
     loop = origin_loop() or _portal.loop()
+    refuse_own_loop(loop, function)
+    return loop
+
+
+def refuse_own_loop(loop: asyncio.AbstractEventLoop, function: Callable[..., Any]) -> None:
+    """Refuse to wait for `loop` on that very loop (R30)."""
     if asyncio._get_running_loop() is loop:
         name = getattr(function, "__qualname__", repr(function))
         raise UsageError(
             f"the blocking face of {name} was called on the event loop that has to do the work, which would wait for "
             "itself for ever; await the asynchronous face (the same name with an 'a' before it) instead"
         )
-    return loop
 
 
 class _Portal:

@@ -3,7 +3,7 @@
 import asyncio
 import threading
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
@@ -52,17 +52,20 @@ class AsyncStream(Generic[T]):
 class Stream(Generic[T]):
     """A blocking iterator that is also a context manager; nothing runs before it is iterated.
 
-    One task on the engine's loop fills a bounded buffer, so that a chunk costs no crossing of its own.
+    One task on the engine's loop fills a bounded buffer, so that a chunk costs no crossing of its own. `start` starts
+    that task elsewhere.
     """
 
-    def __init__(self, open: Callable[[], AsyncIterator[T]]) -> None:  # noqa: A002  # says what it does
-        self._open = open
+    def __init__(
+        self,
+        open: Callable[[], AsyncIterator[T]],  # noqa: A002  # says what it does
+        *,
+        start: Callable[[Callable[[], Coroutine[Any, Any, None]]], Crossing[None]] = start_blocking,
+    ) -> None:
+        self._start = start
+        self._buffer = _Buffer(open)
         self._ready: deque[T] = deque()
-        self._arrived: deque[T] = deque()
-        self._changed = threading.Condition(threading.Lock())
-        self._ended = False
-        self._resume: asyncio.Event | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self._begun = False
         self._crossing: Crossing[None] | None = None
 
     def __iter__(self) -> Iterator[T]:
@@ -72,25 +75,19 @@ class Stream(Generic[T]):
         if self._ready:
             return self._ready.popleft()
         if self._crossing is None:
-            if self._ended:
+            if self._begun:
                 raise StopIteration
-            self._crossing = start_blocking(self._pump)
+            self._crossing = self._start(self._buffer.pump)
+            self._begun = True
         try:
-            with self._changed:
-                while not self._arrived and not self._ended:
-                    self._changed.wait()
-                self._ready, self._arrived = self._arrived, self._ready
-                full = len(self._ready) >= BUFFERED_ITEMS
+            self._ready = self._buffer.take()
         except BaseException:
             self.close()
             raise
-        if full and self._loop is not None and self._resume is not None and not self._ended:
-            self._loop.call_soon_threadsafe(self._resume.set)
         if self._ready:
             return self._ready.popleft()
         crossing, self._crossing = self._crossing, None
-        if crossing is not None:
-            crossing.wait()
+        crossing.wait()
         raise StopIteration
 
     def close(self) -> None:
@@ -103,8 +100,7 @@ class Stream(Generic[T]):
                 crossing.wait()
             except asyncio.CancelledError:
                 pass
-        self._ended = True
-        self._arrived.clear()
+        self._begun = True
 
     def __enter__(self) -> Self:
         return self
@@ -119,10 +115,40 @@ class Stream(Generic[T]):
         if crossing is not None:
             crossing.cancel()
 
-    async def _pump(self) -> None:
+
+class _Buffer(Generic[T]):
+    """What a blocking stream shares with its pump.
+
+    The pump knows the buffer and not the stream, so that a stream which nobody holds any more is noticed, and closed.
+    """
+
+    __slots__ = ("_arrived", "_changed", "_ended", "_loop", "_open", "_resume")
+
+    def __init__(self, open: Callable[[], AsyncIterator[T]]) -> None:  # noqa: A002  # says what it does
+        self._open = open
+        self._arrived: deque[T] = deque()
+        self._changed = threading.Condition(threading.Lock())
+        self._ended = False
+        self._resume: asyncio.Event | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def take(self) -> deque[T]:
+        """Wait, and give all items that have arrived; none when the pump has ended."""
+        with self._changed:
+            while not self._arrived and not self._ended:
+                self._changed.wait()
+            taken, self._arrived = self._arrived, deque()
+            ended = self._ended
+        if len(taken) >= BUFFERED_ITEMS and not ended and self._loop is not None and self._resume is not None:
+            self._loop.call_soon_threadsafe(self._resume.set)
+        return taken
+
+    async def pump(self) -> None:
+        """Fill the buffer from the iterator, which is closed in the end."""
         self._loop, self._resume = asyncio.get_running_loop(), asyncio.Event()
-        iterator = self._open().__aiter__()
+        iterator: AsyncIterator[T] | None = None
         try:
+            iterator = self._open().__aiter__()
             async for item in iterator:
                 with self._changed:
                     self._arrived.append(item)

@@ -1,0 +1,136 @@
+"""Home: the event loop on which the turns of a client run, where what they use was started on one."""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import suppress
+from functools import partial
+from typing import Any, ParamSpec, TypeVar
+
+from vernal.errors import UsageError
+from vernal.runtime.portal import Crossing, refuse_own_loop, start_blocking
+from vernal.runtime.streams import BUFFERED_ITEMS, aclose
+
+P = ParamSpec("P")
+R = TypeVar("R")
+T = TypeVar("T")
+
+
+def _nowhere() -> asyncio.AbstractEventLoop | None:
+    return None
+
+
+class Home:
+    """Where turns run: on the event loop that `loop` gives when one begins, or wherever they are asked for if it is
+    None.
+
+    A turn from elsewhere crosses once to that loop, and a stream has one pump there; cancelling it here ends it there
+    before the caller goes on.
+
+    Raises:
+        UsageError: from each turn, where that loop no longer runs, or would have to wait for itself.
+    """
+
+    __slots__ = ("_loop",)
+
+    def __init__(self, loop: Callable[[], asyncio.AbstractEventLoop | None] = _nowhere) -> None:
+        self._loop = loop
+
+    def start_blocking(
+        self, function: Callable[P, Coroutine[Any, Any, R]], *args: P.args, **kwargs: P.kwargs
+    ) -> Crossing[R]:
+        """Start `function` for a blocking caller, without waiting for it."""
+        loop = self._running()
+        if loop is None:
+            return start_blocking(function, *args, **kwargs)
+        refuse_own_loop(loop, function)
+        return Crossing(loop, partial(function, *args, **kwargs))
+
+    def run_blocking(self, function: Callable[P, Coroutine[Any, Any, R]], *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run `function` to its end for a blocking caller."""
+        return self.start_blocking(function, *args, **kwargs).wait()
+
+    async def run(self, function: Callable[P, Coroutine[Any, Any, R]], *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run `function` to its end for an asynchronous caller."""
+        loop = self._running()
+        if loop is None or loop is asyncio.get_running_loop():
+            return await function(*args, **kwargs)
+        return await run_on_loop(loop, partial(function, *args, **kwargs))
+
+    def stream(self, open: Callable[[], AsyncIterator[T]]) -> AsyncIterator[T]:  # noqa: A002  # says what it does
+        """The items of an asynchronous iterator; where nothing has to be crossed, that iterator itself."""
+        loop = self._running()
+        if loop is None or loop is asyncio.get_running_loop():
+            return open()
+        return _iterate_on_loop(loop, open)
+
+    def _running(self) -> asyncio.AbstractEventLoop | None:
+        loop = self._loop()
+        if loop is not None and not loop.is_running():
+            raise UsageError(
+                "the event loop on which the asynchronous beans of this chat client's context were started no longer "
+                "runs; use the client while it does, inside 'async with Application(…)' or 'with Application(…)'"
+            )
+        return loop
+
+
+ANYWHERE = Home()
+"""Turns run wherever they are asked for."""
+
+
+async def run_on_loop(loop: asyncio.AbstractEventLoop, make: Callable[[], Coroutine[Any, Any, R]]) -> R:
+    """Await a coroutine that runs on another event loop; cancelled, it ends there before this returns."""
+    here, ended = asyncio.get_running_loop(), asyncio.Event()
+
+    def tell() -> None:
+        with suppress(RuntimeError):  # this loop is closed, and nobody waits
+            here.call_soon_threadsafe(ended.set)
+
+    crossing = Crossing(loop, make, on_end=tell)
+    try:
+        await ended.wait()
+    except asyncio.CancelledError:
+        crossing.cancel()
+        await ended.wait()
+        raise
+    return crossing.wait()  # it has ended: this does not block
+
+
+async def _iterate_on_loop(
+    loop: asyncio.AbstractEventLoop,
+    open: Callable[[], AsyncIterator[T]],  # noqa: A002  # says what it does
+) -> AsyncIterator[T]:
+    here, ready, room = asyncio.get_running_loop(), asyncio.Event(), asyncio.Event()
+    arrived: deque[T] = deque()
+
+    async def pump() -> None:
+        iterator = open()
+        try:
+            async for item in iterator:
+                arrived.append(item)
+                here.call_soon_threadsafe(ready.set)
+                if len(arrived) >= BUFFERED_ITEMS:
+                    room.clear()
+                    if len(arrived) >= BUFFERED_ITEMS:
+                        await room.wait()
+        finally:
+            await aclose(iterator)
+
+    pumping = asyncio.ensure_future(run_on_loop(loop, pump))
+    pumping.add_done_callback(lambda _: ready.set())
+    try:
+        while True:
+            last = pumping.done()
+            while arrived:
+                yield arrived.popleft()
+                if len(arrived) == BUFFERED_ITEMS - 1:
+                    loop.call_soon_threadsafe(room.set)
+            if last:
+                break
+            ready.clear()
+            if not arrived and not pumping.done():
+                await ready.wait()
+        await pumping
+    finally:
+        pumping.cancel()
+        await asyncio.gather(pumping, return_exceptions=True)
