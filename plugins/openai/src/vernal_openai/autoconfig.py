@@ -1,7 +1,6 @@
 """The default beans of the plugin."""
 
-from vernal import auto_configuration, bean, on_missing_bean, on_setting
-from vernal.http import HttpClients
+from vernal import HttpClients, auto_configuration, bean, on_missing_bean, on_setting
 from vernal_openai.provider import OpenAiChatModelProvider
 from vernal_openai.settings import OpenAiSettings
 

@@ -5,15 +5,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit, urlunsplit
 
-from vernal.http.clients import HttpClients
-from vernal.http.errors import AuthenticationError
-from vernal.http.retry import DEFAULT_RETRY_POLICY, RetryPolicy
-from vernal.http.timeouts import Timeouts
-from vernal.models.chat import ChatModel
-from vernal.runtime.streams import AsyncStream
-from vernal.values.options import ChatOptions
-from vernal.values.prompt import Prompt
-from vernal.values.responses import ChatResponse
+from vernal import AsyncStream, ChatModel, ChatOptions, ChatResponse, HttpClients, Prompt
+from vernal.http import DEFAULT_RETRY_POLICY, AuthenticationError, RetryPolicy, Timeouts
 from vernal_openai.options import OpenAiChatOptions, on_top_of
 from vernal_openai.profiles import profile_for
 
@@ -97,7 +90,7 @@ class OpenAiChatModel(ChatModel):
     def _exchange(self) -> "Exchange":
         if self._profile.needs_key and not self._api_key:
             raise AuthenticationError(f"no API key is set for {self._url}", service=self._profile.name, cure=KEY_CURE)
-        from vernal.http.endpoint import Endpoint
+        from vernal.http import Endpoint
         from vernal_openai.exchange import Exchange
         from vernal_openai.refusals import read_refusal
         from vernal_openai.requests import RequestWriter

@@ -3,14 +3,9 @@
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
-from vernal.http.endpoint import ByteStream, Endpoint
-from vernal.http.errors import BrokenStreamError, ModelError, ProtocolError
-from vernal.http.sse import SseReader
-from vernal.http.wire import decode_json, encode_json
+from vernal import ChatResponse, Generation, ModelError, Prompt, ToolCall
+from vernal.http import BrokenStreamError, ByteStream, Endpoint, ProtocolError, SseReader, decode_json, encode_json
 from vernal.values.mappings import EMPTY
-from vernal.values.messages import ToolCall
-from vernal.values.prompt import Prompt
-from vernal.values.responses import ChatResponse, Generation
 from vernal_openai.replies import ResponseHeaders, read_response
 from vernal_openai.requests import RequestWriter
 from vernal_openai.schemas import without_added_nulls

@@ -4,18 +4,18 @@ import base64
 from collections.abc import Mapping
 from typing import Any
 
-from vernal.http.wire import encode_json
-from vernal.tools.definition import ToolDefinition
-from vernal.values.messages import (
+from vernal import (
     AssistantMessage,
     Media,
     Message,
     SystemMessage,
     ToolCall,
+    ToolDefinition,
     ToolResponse,
     ToolResponseMessage,
     UserMessage,
 )
+from vernal.http import encode_json
 from vernal_openai.profiles import Profile
 from vernal_openai.schemas import strict_schema
 

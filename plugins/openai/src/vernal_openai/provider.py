@@ -3,8 +3,8 @@
 import dataclasses
 from typing import TYPE_CHECKING
 
-from vernal import ChatModelProvider
-from vernal.http import HttpClients, RetryPolicy, Timeouts
+from vernal import ChatModelProvider, HttpClients
+from vernal.http import RetryPolicy, Timeouts
 from vernal_openai.chat_model import BASE_URL, OpenAiChatModel
 from vernal_openai.options import OpenAiChatOptions
 

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from vernal.http.classify import Refusal
-from vernal.http.wire import decode_json
+from vernal.http import Refusal, decode_json
 
 LONGEST_TEXT = 500
 

@@ -4,19 +4,20 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from vernal.http.errors import ProtocolError
-from vernal.http.wire import encode_json
-from vernal.values.messages import AssistantMessage, ToolCall
-from vernal.values.responses import (
-    CUT_OFF,
+from vernal import (
+    AssistantMessage,
     ChatGenerationMetadata,
     ChatResponse,
     ChatResponseMetadata,
     FinishReason,
     Generation,
     RateLimit,
+    ToolCall,
+    Usage,
 )
-from vernal.values.usage import EMPTY_USAGE, Usage
+from vernal.http import ProtocolError, encode_json
+from vernal.values.responses import CUT_OFF
+from vernal.values.usage import EMPTY_USAGE
 from vernal_openai.messages import EXTRA
 
 FINISH_REASONS: Mapping[str, FinishReason] = {

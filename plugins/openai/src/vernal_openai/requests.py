@@ -4,13 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from vernal.errors import UsageError
-from vernal.http.wire import WireCache, encode_json
-from vernal.tools.callback import ToolCallback
-from vernal.tools.definition import ToolDefinition
-from vernal.values.messages import Message
-from vernal.values.options import ChatOptions
-from vernal.values.prompt import Prompt
+from vernal import ChatOptions, Message, Prompt, ToolCallback, ToolDefinition, UsageError
+from vernal.http import WireCache, encode_json
 from vernal_openai.messages import encode_message, encode_strict_tool, encode_tool
 from vernal_openai.options import PLAIN_FIELDS, OpenAiChatOptions, on_top_of
 from vernal_openai.profiles import Profile

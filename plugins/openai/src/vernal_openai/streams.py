@@ -3,11 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from vernal.http.errors import BrokenStreamError
-from vernal.http.wire import decode_json
+from vernal import AssistantMessage, ChatResponse, ChatResponseMetadata, Generation, ToolCall
+from vernal.http import BrokenStreamError, decode_json
 from vernal.values.mappings import EMPTY
-from vernal.values.messages import AssistantMessage, ToolCall
-from vernal.values.responses import ChatResponse, ChatResponseMetadata, Generation
 from vernal.values.usage import EMPTY_USAGE
 from vernal_openai.replies import (
     CALL_MEMBERS,
