@@ -13,6 +13,7 @@ from vernal.client.templates import TemplateRenderer
 from vernal.models.chat import ChatModel
 from vernal.observation import ObservationRegistry
 from vernal.runtime.home import Home
+from vernal.tools.customization import ToolCustomizer
 from vernal.values.messages import Media, Message
 from vernal.values.options import ChatOptions
 
@@ -66,7 +67,7 @@ class ChatClientBuilder:
 
     def default_tool_context(self, entries: Mapping[str, Any] | None = None, /, **more: Any) -> Self:
         """Data for the tools of every request; entries of a request win."""
-        self._state.add_tool_context({**(entries or {}), **more})
+        self._state.add_tool_context(entries, more)
         return self
 
     def default_advisors(self, *advisors: Advisor, **params: Any) -> Self:
@@ -95,6 +96,14 @@ class ChatClientBuilder:
         if not isinstance(registry, ObservationRegistry):
             raise TypeError(f"observation_registry is {registry!r}; an ObservationRegistry is wanted")
         self._engine = replace(self._engine, observation_registry=registry)
+        return self
+
+    def tool_customizers(self, *customizers: ToolCustomizer) -> Self:
+        """Change the tools of every request before they are offered: further customizers, run in this order."""
+        for customizer in customizers:
+            if not callable(customizer):
+                raise TypeError(f"among the tool customizers is {customizer!r}; functions of the tools are wanted")
+        self._engine = replace(self._engine, tool_customizers=(*self._engine.tool_customizers, *customizers))
         return self
 
     def event_loop(self, loop: Callable[[], asyncio.AbstractEventLoop | None]) -> Self:

@@ -61,7 +61,7 @@ class ChatClientRequestSpec:
 
     def tool_context(self, entries: Mapping[str, Any] | None = None, /, **more: Any) -> Self:
         """Data for tools that the model never sees, over what is set already."""
-        self._state.add_tool_context({**(entries or {}), **more})
+        self._state.add_tool_context(entries, more)
         return self
 
     def advisors(self, *advisors: Advisor, **params: Any) -> Self:

@@ -91,9 +91,10 @@ class RequestState:
         self.tools += callbacks
         self.providers += providers
 
-    def add_tool_context(self, entries: Mapping[str, Any]) -> None:
+    def add_tool_context(self, entries: Mapping[str, Any] | None, more: Mapping[str, Any]) -> None:
         """Add entries to the tool context."""
-        self.tool_context.update(checked_entries("tool_context", entries))
+        self.tool_context.update(checked_entries("tool_context", entries if entries is not None else {}))
+        self.tool_context.update(checked_entries("tool_context", more))
 
     def add_advisors(self, advisors: tuple[Advisor, ...], parameters: Mapping[str, Any]) -> None:
         """Add advisors and advisor parameters."""
