@@ -64,10 +64,12 @@ if TYPE_CHECKING:
     from vernal.models.structured import StructuredOutputError
     from vernal.observation import NOOP_REGISTRY, Observation, ObservationRegistry
     from vernal.runtime.streams import AsyncStream, Stream
+    from vernal.tools.augmentation import AugmentedArguments, AugmentedToolCallback, augmented_tools
     from vernal.tools.callback import StaticToolCallbackProvider, ToolCallback, ToolCallbackProvider
     from vernal.tools.collection import tool_callbacks
     from vernal.tools.context import ToolContext
     from vernal.tools.conversion import DefaultToolCallResultConverter, ToolCallResultConverter
+    from vernal.tools.customization import ToolCustomizer
     from vernal.tools.decorator import tool
     from vernal.tools.definition import ToolDefinition, ToolEffects, ToolMetadata
     from vernal.tools.exceptions import (
@@ -82,7 +84,7 @@ if TYPE_CHECKING:
     from vernal.tools.limits import OnLimitExceeded, ToolCallLimitExceeded, ToolCallLimits
     from vernal.tools.manager import DefaultToolCallingManager, ToolCallingManager
     from vernal.tools.observation import ToolCallingObservationContext, ToolCallingObservationConvention
-    from vernal.tools.parameters import ToolParam
+    from vernal.tools.parameters import Inject, ToolParam
     from vernal.tools.processor import DefaultToolExecutionExceptionProcessor, ToolExecutionExceptionProcessor
     from vernal.tools.resolution import DelegatingToolCallbackResolver, StaticToolCallbackResolver, ToolCallbackResolver
     from vernal.tools.result import ToolResult
@@ -157,10 +159,12 @@ _MODULES = {
     "models.structured": "StructuredOutputError",
     "observation": "NOOP_REGISTRY Observation ObservationRegistry",
     "runtime.streams": "AsyncStream Stream",
+    "tools.augmentation": "AugmentedArguments AugmentedToolCallback augmented_tools",
     "tools.callback": "StaticToolCallbackProvider ToolCallback ToolCallbackProvider",
     "tools.collection": "tool_callbacks",
     "tools.context": "ToolContext",
     "tools.conversion": "DefaultToolCallResultConverter ToolCallResultConverter",
+    "tools.customization": "ToolCustomizer",
     "tools.decorator": "tool",
     "tools.definition": "ToolDefinition ToolEffects ToolMetadata",
     "tools.exceptions": "DuplicateToolError InvalidToolError ToolArgumentsError ToolExecutionException ToolFailure",
@@ -169,7 +173,7 @@ _MODULES = {
     "tools.limits": "OnLimitExceeded ToolCallLimitExceeded ToolCallLimits",
     "tools.manager": "DefaultToolCallingManager ToolCallingManager",
     "tools.observation": "ToolCallingObservationContext ToolCallingObservationConvention",
-    "tools.parameters": "ToolParam",
+    "tools.parameters": "Inject ToolParam",
     "tools.processor": "DefaultToolExecutionExceptionProcessor ToolExecutionExceptionProcessor",
     "tools.resolution": "DelegatingToolCallbackResolver StaticToolCallbackResolver ToolCallbackResolver",
     "tools.result": "ToolResult",
@@ -199,6 +203,8 @@ __all__ = [
     "ApplicationContext",
     "AssistantMessage",
     "AsyncStream",
+    "AugmentedArguments",
+    "AugmentedToolCallback",
     "BaseAdvisor",
     "BeanDefinition",
     "CallAdvisor",
@@ -233,6 +239,7 @@ __all__ = [
     "Generation",
     "HttpClients",
     "InMemoryChatMemoryRepository",
+    "Inject",
     "InvalidToolError",
     "Media",
     "MemoryAdvisor",
@@ -286,6 +293,7 @@ __all__ = [
     "ToolCallingObservationContext",
     "ToolCallingObservationConvention",
     "ToolContext",
+    "ToolCustomizer",
     "ToolDefinition",
     "ToolEffects",
     "ToolExecutionEligibilityChecker",
@@ -303,6 +311,7 @@ __all__ = [
     "UsageError",
     "UserMessage",
     "VernalError",
+    "augmented_tools",
     "auto_configuration",
     "bean",
     "condition",
