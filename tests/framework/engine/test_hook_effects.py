@@ -180,10 +180,7 @@ def test_context_of_a_hook_stays(form: "Form", hook: str, history: bool) -> None
 
 @pytest.mark.parametrize("hook", ["do_before_call", "do_before_stream", "do_initialize_loop"])
 def test_a_tool_that_a_hook_adds_can_run(form: "Form", hook: str) -> None:
-    """The manager sees the options as the hook made them, and the tool comes after the others.
-
-    (TCA-54, TCA-55, R7, R24)
-    """
+    """The manager sees the options of the hook, whose tool comes after the others (TCA-54, TCA-55, R7, R24)."""
     model = ScriptedChatModel([ChatResponse.of(tool_calls=[tool_call("injected", call_id="1")]), "Fine."])
     add = once(lambda request: with_options(request, tool_callbacks=(*tools_of(request), INJECTED)))
     form.ask(spec_of(model, *advisors_with(hook, add)))
@@ -193,8 +190,7 @@ def test_a_tool_that_a_hook_adds_can_run(form: "Form", hook: str) -> None:
 
 
 def test_a_hook_that_adds_in_each_round_is_refused(form: "Form") -> None:
-    """Options carry over, so that a hook must add only what is missing: the second of one name is an error that names
-    both origins (TCA-56, R29)."""
+    """Options carry over, so that the second of one name is an error that names both origins (TCA-56, R29)."""
     model = ScriptedChatModel(asking("Oslo", "Rome"))
     add = always(lambda request: with_options(request, tool_callbacks=(*tools_of(request), INJECTED)))
     with pytest.raises(DuplicateToolError, match=r"\(injected\).*test_hook_effects:injected, .*:injected"):

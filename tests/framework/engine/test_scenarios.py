@@ -81,8 +81,10 @@ def test_all_cities_are_in_the_answer(form: "Form", make: Callable[[], ScriptedC
 def test_memory_inside_the_loop(
     form: "Form", make: Callable[[], ScriptedChatModel], window: int, explicit: bool
 ) -> None:
-    """The answer is the same, no message comes twice: with an explicit loop whose history is disabled, and with the
-    registered one; with a wide window and the default one (TCI-02, TCI-03, TCI-04)."""
+    """The answer is the same and no message comes twice (TCI-02, TCI-03, TCI-04).
+
+    With an explicit loop whose history is disabled and with the registered one, with a wide window and the default.
+    """
     memory, model = MessageWindowChatMemory(max_messages=window), make()
     inside = MessageChatMemoryAdvisor(chat_memory=memory, memory_order=1000)
     spec = ChatClient(model).prompt(QUESTION).tools(Weather()).advisors(inside, conversation_id="1")
