@@ -44,7 +44,7 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
             response = await self._session.request(
                 request.method,
                 self._url(request.url),
-                headers=request.headers.multi_items(),
+                headers=_headers(request),
                 data=await _body(request),
                 allow_redirects=False,
                 timeout=self._timeout(request),
@@ -91,19 +91,31 @@ class _Body(httpx.AsyncByteStream):
         self._response = response
         self._request = request
 
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        read = self._response.content.readany
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self
+
+    async def __anext__(self) -> bytes:
         try:
-            while chunk := await read():
-                yield chunk
+            chunk = await self._response.content.readany()
         except (aiohttp.ClientError, OSError) as error:
             raise _translated(error, self._request) from error
+        if not chunk:
+            raise StopAsyncIteration
+        return chunk
 
     async def aclose(self) -> None:
         unread = not self._response.content.at_eof()
         self._response.release()
         if unread:
             await asyncio.sleep(0)  # the socket is closed in the loop's next step
+
+
+def _headers(request: httpx.Request) -> list[tuple[str, str]]:
+    """The headers as text; httpx tries encodings on all of them first, which costs as much as sending them."""
+    try:
+        return [(name.decode(), value.decode()) for name, value in request.headers.raw]
+    except UnicodeDecodeError:
+        return request.headers.multi_items()
 
 
 async def _body(request: httpx.Request) -> bytes | io.BytesIO | None:

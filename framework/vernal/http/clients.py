@@ -56,11 +56,14 @@ class HttpClients:
             )
         return self._shared
 
-    async def post(self, url: "httpx.URL", headers: "httpx.Headers", content: bytes) -> "httpx.Response":
+    async def post(
+        self, url: "httpx.URL", headers: "httpx.Headers", content: bytes, *, connect_timeout: float | None = None
+    ) -> "httpx.Response":
         """Send `content` to `url`; the body of the response is unread, and the caller closes the response.
 
-        A prepared request goes straight to the transport, which spares what `httpx.AsyncClient` does for each request
-        (merging, redirects, authentication, cookies): 0.2 ms of 0.95 ms. Read timeouts are the caller's.
+        `headers` have a `Host`. A prepared request goes straight to the transport, which spares what
+        `httpx.AsyncClient` does for each request (merging, redirects, authentication, cookies): 0.2 ms of 0.95 ms.
+        `connect_timeout` is in seconds; a client of your own has its own timeouts. All others are the caller's affair.
 
         Raises:
             httpx.TransportError: the service was not reached, or hung up.
@@ -70,8 +73,15 @@ class HttpClients:
             return await self.client.send(request, stream=True)
         import httpx
 
-        limits = {"connect": self.timeouts.connect}
-        request = httpx.Request("POST", url, headers=headers, content=content, extensions={"timeout": limits})
+        headers = httpx.Headers(headers)
+        headers["content-length"] = str(len(content))
+        request = httpx.Request(  # with a stream, for which httpx does not go through all headers once more: 20 µs
+            "POST",
+            url,
+            headers=headers,
+            stream=httpx.ByteStream(content),
+            extensions={"timeout": {"connect": connect_timeout}},
+        )
         return await self._loop_transport().handle_async_request(request)
 
     async def aclose(self) -> None:

@@ -51,7 +51,7 @@ class Endpoint:
 
     def __post_init__(self) -> None:
         self._parsed_url = httpx.URL(self.url)
-        self._parsed_headers = httpx.Headers(self.headers)
+        self._parsed_headers = httpx.Headers({"host": self._parsed_url.netloc.decode("ascii"), **self.headers})
         self._limits = self.timeouts or self.clients.timeouts
 
     async def post(self, body: bytes) -> Answer:
@@ -115,7 +115,9 @@ class Endpoint:
         logger.debug("%s: POST %s, %d bytes", self.service, self.url, len(body))
         try:
             async with asyncio.timeout_at(_earlier(now, limits.first_token, end)):
-                response = await self.clients.post(self._parsed_url, self._parsed_headers, body)
+                response = await self.clients.post(
+                    self._parsed_url, self._parsed_headers, body, connect_timeout=limits.connect
+                )
         except httpx.TransportError as error:
             raise self._not_reached(error) from error
         except TimeoutError as error:

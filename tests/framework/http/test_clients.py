@@ -182,6 +182,19 @@ def test_large_bodies_arrive_whole() -> None:
     assert asyncio.run(main()) == 3_000_000
 
 
+@TRANSPORTS
+def test_requests_go_through_a_proxy(transport: TransportName) -> None:
+    """With a proxy the request goes there, for the address that was meant."""
+
+    async def main() -> str:
+        async with replaying(OK) as server:
+            clients = HttpClients(transport=transport, proxy=server.url.removesuffix("/v1"))
+            assert await ask(clients, "http://service.invalid/v1/chat") == 200
+            return server.asked[0].path
+
+    assert asyncio.run(main()) == "http://service.invalid/v1/chat"
+
+
 def test_the_environment_names_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
     """`http_proxy` and `no_proxy` count where the environment is trusted and no proxy is given."""
     monkeypatch.setenv("http_proxy", "http://proxy:3128")

@@ -4,9 +4,12 @@ import asyncio
 import json
 import logging
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from vernal import ChatResponse, MessageAggregator, ModelError, Prompt, ToolCallback, ToolDefinition
 from vernal.http import (
@@ -196,11 +199,33 @@ def test_a_service_that_does_not_stream_is_understood() -> None:
         assert caught.value.status == 429
 
 
-@pytest.mark.parametrize("body", [b"<html>hello</html>", b"[]", b"", b'{"choices": []}'])
+@pytest.mark.parametrize("body", [b"<html>hello</html>", b"[]", b"", b'{"choices": []}', b'{"choices": [1]}'])
 def test_an_answer_of_another_kind_is_a_protocol_error(body: bytes) -> None:
     """A page, a list, nothing: each is named for what it is, with advice about the base URL."""
     with pytest.raises(ProtocolError, match="Check that the base URL is that of the API"):
         against(Reply([body] if body else []), ask=call)
+
+
+MEMBERS = ["choices", "delta", "message", "content", "tool_calls", "function", "name", "arguments", "index", "usage"]
+ODD = st.recursive(
+    st.none() | st.booleans() | st.integers(0, 9) | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(MEMBERS), inner),
+    max_leaves=8,
+)
+MESSAGES = st.dictionaries(st.sampled_from(MEMBERS), ODD)
+CHOICES = st.fixed_dictionaries(
+    {}, optional={"index": ODD, "delta": MESSAGES, "message": MESSAGES, "finish_reason": ODD}
+)
+BODIES = ODD | st.fixed_dictionaries({"choices": st.lists(CHOICES, min_size=1, max_size=2)}, optional={"usage": ODD})
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(BODIES, min_size=1, max_size=3))
+def test_whatever_a_service_sends_is_read_or_refused(chunks: list[Any]) -> None:
+    """Bodies and events of any shape give an answer or an error of the tree, never an error of Python's."""
+    for reply, ask in ((Reply.of_json(chunks[0]), call), (Reply.of_events(*chunks), collect)):
+        with suppress(ModelError):
+            against(reply, ask=ask)
 
 
 def test_errors_carry_what_the_service_said() -> None:

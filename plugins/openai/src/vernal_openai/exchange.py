@@ -12,6 +12,8 @@ from vernal_openai.schemas import without_added_nulls
 from vernal_openai.streams import StreamAssembler
 
 END_MARK = b"[DONE]"
+MISSHAPEN = (AttributeError, KeyError, OverflowError, TypeError, ValueError)
+"""What reading raises where an answer has another shape than the protocol says."""
 SHOWN = 200
 """Bytes that an error shows of an answer that cannot be read."""
 LINGER = 0.5
@@ -39,19 +41,14 @@ class Exchange:
                 yield self._whole(prompt, await stream.read_all(), headers)  # a service that does not stream
                 return
             reader, assembler = SseReader(), StreamAssembler(self._endpoint.service, headers)
-            end_mark = False
-            while not end_mark and (data := await stream.read()):
-                for name, payload in reader.feed(data):
+            data, end_mark = b"-", False
+            while data and not end_mark:
+                data = await stream.read()
+                for name, payload in reader.feed(data) if data else reader.close():
                     if payload.startswith(END_MARK):
                         end_mark = True
                         break
-                    response = assembler.add(self._chunk(name, payload))
-                    if response is not None:
-                        yield response
-            if not end_mark:
-                for name, payload in reader.close():
-                    end_mark = end_mark or payload.startswith(END_MARK)
-                    response = None if end_mark else assembler.add(self._chunk(name, payload, last=True))
+                    response = self._next(assembler, name, payload, last=not data)
                     if response is not None:
                         yield response
             yield self._relaxed(prompt, assembler.finish(end_mark=end_mark))
@@ -64,11 +61,14 @@ class Exchange:
         body = self._decoded(content)
         if body.get("error"):
             raise self._endpoint.refusal(content, status=_status(body["error"]))
-        response = read_response(body, service=self._endpoint.service, headers=headers)
+        try:
+            response = read_response(body, service=self._endpoint.service, headers=headers)
+        except MISSHAPEN as error:
+            raise self._misshapen(content) from error
         return self._relaxed(prompt, response)
 
-    def _chunk(self, name: bytes, payload: bytes, *, last: bool = False) -> Mapping[str, Any]:
-        """One chunk of a stream; an error in its place is raised (R20)."""
+    def _next(self, assembler: StreamAssembler, name: bytes, payload: bytes, *, last: bool) -> ChatResponse | None:
+        """What one event of a stream gives; an error in its place is raised (R20)."""
         if name == b"error":
             raise self._endpoint.refusal(payload)
         try:
@@ -79,7 +79,10 @@ class Exchange:
             raise
         if chunk.get("error"):
             raise self._endpoint.refusal(payload)
-        return chunk
+        try:
+            return assembler.add(chunk)
+        except MISSHAPEN as error:
+            raise self._misshapen(payload) from error
 
     def _decoded(self, content: bytes) -> Mapping[str, Any]:
         try:
@@ -87,11 +90,14 @@ class Exchange:
         except ValueError:
             body = None
         if not isinstance(body, dict):
-            text = content[:SHOWN].decode("utf-8", "replace")
-            raise ProtocolError(
-                f"the answer is no JSON object, but begins with {text!r}", service=self._endpoint.service
-            )
+            raise self._misshapen(content)
         return body
+
+    def _misshapen(self, content: bytes) -> ProtocolError:
+        text = content[:SHOWN].decode("utf-8", "replace")
+        return ProtocolError(
+            f"the answer is no chat completion, but begins with {text!r}", service=self._endpoint.service
+        )
 
     def _relaxed(self, prompt: Prompt, response: ChatResponse) -> ChatResponse:
         """The response without the nulls that strict schemas ask for in place of what was optional (OAI-11)."""

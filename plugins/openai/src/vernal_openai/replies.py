@@ -133,7 +133,7 @@ def read_call(call: Mapping[str, Any]) -> ToolCall:
         str(call.get("id") or ""),
         function.get("name") or "",
         read_arguments(function.get("arguments")),
-        call.get("type") or "function",
+        str(call.get("type") or "function"),
         call_metadata(unmapped(call, CALL_MEMBERS)),
     )
 
@@ -159,14 +159,18 @@ def read_usage(body: Mapping[str, Any]) -> Usage:
     completion = usage.get("completion_tokens_details") or {}
     cached = prompt.get("cached_tokens")
     return Usage(
-        usage.get("prompt_tokens") or 0,
-        usage.get("completion_tokens") or 0,
-        usage.get("total_tokens"),
-        usage.get("prompt_cache_hit_tokens") if cached is None else cached,
-        prompt.get("cache_write_tokens"),
-        completion.get("reasoning_tokens"),
+        _tokens(usage.get("prompt_tokens")) or 0,
+        _tokens(usage.get("completion_tokens")) or 0,
+        _tokens(usage.get("total_tokens")),
+        _tokens(usage.get("prompt_cache_hit_tokens") if cached is None else cached),
+        _tokens(prompt.get("cache_write_tokens")),
+        _tokens(completion.get("reasoning_tokens")),
         usage,
     )
+
+
+def _tokens(count: object) -> int | None:
+    return int(count) if isinstance(count, int | float) else None
 
 
 def unmapped(members: Mapping[str, Any], mapped: frozenset[str]) -> dict[str, Any]:

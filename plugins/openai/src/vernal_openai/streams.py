@@ -26,6 +26,9 @@ from vernal_openai.replies import (
 NOTHING = Generation(AssistantMessage())
 """Holds the place of an answer that a chunk says nothing of, where there are several (`n`)."""
 
+PLACES = range(1024)
+"""Indexes that answers may have."""
+
 
 class StreamAssembler:
     """Turns the chunks of one stream into responses: text as it arrives, all else in the last one.
@@ -47,6 +50,8 @@ class StreamAssembler:
         generations: tuple[Generation, ...] = ()
         for choice in chunk.get("choices") or ():
             index = choice.get("index") or 0
+            if index not in PLACES:
+                raise ValueError(f"the index of a choice is {index!r}; a small number is wanted")
             collected = self._choices.get(index)
             if collected is None:
                 collected = self._choices[index] = _Choice()
@@ -102,8 +107,11 @@ class _Choice:
 
     def add(self, choice: Mapping[str, Any]) -> AssistantMessage | None:
         delta = choice.get("delta") or EMPTY
-        if choice.get("finish_reason"):
-            self.finish_reason = choice["finish_reason"]
+        reason = choice.get("finish_reason")
+        if reason:
+            if not isinstance(reason, str):
+                raise TypeError(f"a finish reason is {reason!r}; a text is wanted")
+            self.finish_reason = reason
         if len(choice) > 3:  # more than index, delta and finish_reason
             for name, value in unmapped(choice, CHOICE_MEMBERS).items():
                 _merge(self._properties, name, value)
@@ -156,7 +164,7 @@ class CallFragments:
                 self._by_index[index] = call
         call.id = call.id or identifier
         call.name = call.name or name
-        call.type = call.type or fragment.get("type") or ""
+        call.type = call.type or _said(fragment.get("type"))
         if arguments:
             call.arguments.append(arguments)
         if len(fragment) > 2:  # more than index and function
