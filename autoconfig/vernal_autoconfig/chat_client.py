@@ -25,6 +25,7 @@ from vernal.context.plugins import LoadedPlugins
 from vernal.context.settings import Settings
 from vernal.models.chat import ChatModel
 from vernal.observation import ObservationRegistry
+from vernal.tools.customization import ToolCustomizer
 from vernal.tools.manager import ToolCallingManager
 
 
@@ -78,6 +79,7 @@ class ChatClientAutoConfiguration:
         advisor: ToolAdvisor | None,
         settings: ChatClientSettings,
         customizers: list[ChatClientCustomizer],
+        tool_customizers: list[ToolCustomizer],
         plugins: LoadedPlugins,
         registry: ObjectProvider[ObservationRegistry],
         context: ApplicationContext,
@@ -86,7 +88,7 @@ class ChatClientAutoConfiguration:
 
         Turns run on the loop of the asynchronous beans, where there are some.
         """
-        builder = ChatClientBuilder(model).event_loop(lambda: context.loop)
+        builder = ChatClientBuilder(model).event_loop(lambda: context.loop).tool_customizers(*tool_customizers)
         if advisor is not None:
             builder.tool_advisor(advisor)
         listening = registry.get_if_unique()

@@ -1,15 +1,19 @@
 """The calling of tools."""
 
 import logging
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ImportString
 
-from vernal.context import ObjectProvider, auto_configuration, bean, on_missing_bean
+from vernal.advisors.api import HIGHEST_PRECEDENCE, LOWEST_PRECEDENCE
+from vernal.context import ApplicationContext, ObjectProvider, auto_configuration, bean, on_missing_bean
+from vernal.context.injection import BeanInjector
 from vernal.context.plugins import LoadedPlugins
 from vernal.context.settings import ByName, Duration, Settings
 from vernal.observation import NOOP_REGISTRY, ObservationRegistry
 from vernal.tools.callback import ToolCallback, ToolCallbackProvider
+from vernal.tools.customization import AdjustedToolCallback, ToolCustomizer
 from vernal.tools.limits import OnLimitExceeded, ToolCallLimits
 from vernal.tools.manager import DefaultToolCallingManager, ToolCallingManager
 from vernal.tools.observation import ToolCallingObservationConvention
@@ -59,6 +63,27 @@ class ToolObservationSettings(BaseModel):
     )
 
 
+class NamedToolSettings(BaseModel):
+    """What is set for one tool, in place of what its code says."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    enabled: bool = Field(default=True, description="Whether the tool is offered and found at all.")
+    description: str | None = Field(default=None, min_length=1, description="What the model is told of the tool.")
+    timeout: Duration | None = Field(default=None, description="How long the tool may take.")
+    return_direct: bool | None = Field(default=None, description="Whether results go to the caller, not to the model.")
+    max_calls: Limit | None = Field(default=None, description="Calls of the tool in a turn; -1 for no limit.")
+
+    def adjusted(self, callback: ToolCallback) -> ToolCallback:
+        """The tool as these settings want it."""
+        if self.description is None and self.timeout is None and self.return_direct is None:
+            return callback
+        timeout = self.timeout.total_seconds() if self.timeout is not None else None
+        return AdjustedToolCallback(
+            callback, description=self.description, timeout=timeout, return_direct=self.return_direct
+        )
+
+
 class ToolCallingSettings(Settings, prefix="tools"):
     """What is set for the calling of tools."""
 
@@ -81,22 +106,56 @@ class ToolCallingSettings(Settings, prefix="tools"):
     max_parallel_calls: int = Field(default=8, ge=1, description="Calls of one round that run at the same time.")
     timeout: Duration | None = Field(default=None, description="How long a tool may take that has no timeout itself.")
     resolution: ResolutionSettings = ResolutionSettings()
+    named: ByName[NamedToolSettings] = Field(
+        default_factory=ByName, description="What is set for the named tools, in place of what their code says."
+    )
     observations: ToolObservationSettings = ToolObservationSettings()
 
     def limits(self) -> ToolCallLimits:
         """The limits that these settings mean."""
         return ToolCallLimits(
             max_calls_per_tool_default=self.max_calls_per_tool_default,
-            max_calls_per_tool=self.max_calls_per_tool,
+            max_calls_per_tool=self.named.select(lambda own: own.max_calls).over(self.max_calls_per_tool),
             max_total_tool_calls=self.max_total_tool_calls,
             excluded_tools=self.excluded_tools,
             on_limit_exceeded=self.on_limit_exceeded,
         )
 
 
+class NamedToolsCustomizer(ToolCustomizer):
+    """Makes tools what the settings say of them, by name."""
+
+    def __init__(self, named: ByName[NamedToolSettings]) -> None:
+        self._named = named
+
+    def customize(self, callbacks: Sequence[ToolCallback]) -> Sequence[ToolCallback]:
+        """The tools as they are set, without those that are not enabled.
+
+        Raises:
+            ConfigurationError: a name from an environment variable stands for two of the tools.
+        """
+        if not self._named:
+            return callbacks
+        said = self._named.for_names(callback.definition.name for callback in callbacks)
+        offered = [(callback, said.get(callback.definition.name)) for callback in callbacks]
+        return [own.adjusted(callback) if own else callback for callback, own in offered if own is None or own.enabled]
+
+
 @auto_configuration(before="ChatClientAutoConfiguration")
 class ToolCallingAutoConfiguration:
     """Resolver, exception processor and manager."""
+
+    @bean(order=HIGHEST_PRECEDENCE)
+    @on_missing_bean(name="inject_customizer")
+    def inject_customizer(self, context: ApplicationContext) -> ToolCustomizer:
+        """Fills the parameters of tools that are marked `Inject` with beans."""
+        return BeanInjector(context)
+
+    @bean(order=LOWEST_PRECEDENCE)
+    @on_missing_bean(name="named_tools_customizer")
+    def named_tools_customizer(self, settings: ToolCallingSettings) -> ToolCustomizer:
+        """Makes tools what `tools.named` says of them."""
+        return NamedToolsCustomizer(settings.named)
 
     @bean
     @on_missing_bean
@@ -105,11 +164,13 @@ class ToolCallingAutoConfiguration:
         callbacks: list[ToolCallback],
         providers: list[ToolCallbackProvider],
         plugins: LoadedPlugins,
+        customizers: list[ToolCustomizer],
     ) -> ToolCallbackResolver:
         """Finds the tools of beans and plugins by name, each asked when it is first needed (R25)."""
         contributed = [given for plugin in plugins for given in plugin.tools]
         return DelegatingToolCallbackResolver(
-            [StaticToolCallbackResolver(callbacks), ProviderToolCallbackResolver([*providers, *contributed])]
+            [StaticToolCallbackResolver(callbacks), ProviderToolCallbackResolver([*providers, *contributed])],
+            customizers=customizers,
         )
 
     @bean

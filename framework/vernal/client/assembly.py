@@ -13,6 +13,7 @@ from vernal.models.chat import ChatModel
 from vernal.observation import NOOP_REGISTRY, ObservationRegistry
 from vernal.runtime.home import ANYWHERE, Home
 from vernal.tools.callback import ToolCallback, ToolCallbackProvider
+from vernal.tools.customization import ToolCustomizer, customized
 from vernal.values.exchange import ChatClientRequest
 from vernal.values.messages import Message
 from vernal.values.options import ToolCallingChatOptions, as_tool_calling, merge_options
@@ -24,12 +25,13 @@ TOOL_CALLING_ADVISOR_AUTO_REGISTER = "tool_calling_advisor_auto_register"
 
 @dataclass(slots=True, eq=False)
 class Engine:
-    """What a chat client runs on: model, prototype of the tool advisor, observation registry, and the home of turns."""
+    """What a chat client runs on: the model, and what its builder has collected apart from the defaults of requests."""
 
     chat_model: ChatModel
     tool_advisor: Advisor = field(default_factory=ToolCallingAdvisor)
     observation_registry: ObservationRegistry = NOOP_REGISTRY
     home: Home = ANYWHERE
+    tool_customizers: tuple[ToolCustomizer, ...] = ()
     _model_advisor: ChatModelAdvisor = field(init=False)
     _latest: tuple[tuple[Advisor, ...], bool, Lineup] | None = field(init=False, default=None)
 
@@ -82,12 +84,11 @@ class PreparedRequest:
         options = as_tool_calling(merge_options(engine.chat_model.default_options, state.options))
         if state.tool_context:
             options = options.copy(tool_context={**(options.tool_context or {}), **state.tool_context})
-        tools = tuple(state.tools)
-        if not tools and not state.providers:
-            tools = tuple(options.tool_callbacks or ())
-        refuse_duplicate_names(tools)
-        if tools and not state.providers and options.tool_callbacks is not tools:
-            options = options.copy(tool_callbacks=tools)
+        tools, offered = tuple(state.tools), options.tool_callbacks or ()
+        if not state.providers:
+            tools = _offered(engine, tools or tuple(offered))
+            if tools is not offered:
+                options = options.copy(tool_callbacks=tools)
         messages = state.conversation()
         if not messages:
             raise ValueError(
@@ -107,8 +108,7 @@ class PreparedRequest:
         if self.providers:
             from vernal.tools.collection import ask_providers
 
-            tools = (*self.tools, *await ask_providers(self.providers))
-            refuse_duplicate_names(tools)
+            tools = _offered(self.engine, (*self.tools, *await ask_providers(self.providers)))
             options = options.copy(tool_callbacks=tools)
         return ChatClientRequest(Prompt(self.messages, options), {**self.parameters, **context})
 
@@ -117,12 +117,15 @@ class PreparedRequest:
         return DefaultAroundAdvisorChain(self.lineup, observation_registry=self.engine.observation_registry)
 
 
-def refuse_duplicate_names(callbacks: tuple[ToolCallback, ...]) -> None:
-    """Refuse two tools of one name, naming both origins (R29)."""
+def _offered(engine: Engine, callbacks: tuple[ToolCallback, ...]) -> tuple[ToolCallback, ...]:
+    """The tools after all customizers; two of one name are refused, naming both origins (R29)."""
+    if callbacks and engine.tool_customizers:
+        callbacks = customized(callbacks, engine.tool_customizers)
     if len({callback.definition.name for callback in callbacks}) != len(callbacks):
         from vernal.tools.collection import refuse_duplicates
 
         refuse_duplicates(callbacks)
+    return callbacks
 
 
 def _same(left: tuple[Advisor, ...], right: tuple[Advisor, ...]) -> bool:

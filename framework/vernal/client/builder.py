@@ -101,8 +101,8 @@ class ChatClientBuilder:
     def tool_customizers(self, *customizers: ToolCustomizer) -> Self:
         """Change the tools of every request before they are offered: further customizers, run in this order."""
         for customizer in customizers:
-            if not callable(customizer):
-                raise TypeError(f"among the tool customizers is {customizer!r}; functions of the tools are wanted")
+            if not isinstance(customizer, ToolCustomizer):
+                raise TypeError(f"among the tool customizers is {customizer!r}; ToolCustomizer objects are wanted")
         self._engine = replace(self._engine, tool_customizers=(*self._engine.tool_customizers, *customizers))
         return self
 

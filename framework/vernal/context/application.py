@@ -74,6 +74,11 @@ class Application:
         self.loaded_plugins: LoadedPlugins | None = None
 
     @property
+    def directory(self) -> Path:
+        """Where `.env` and `vernal.toml` are looked for."""
+        return self._directory or Path.cwd()
+
+    @property
     def beans(self) -> Mapping[str, BeanDefinition]:
         """The beans that the last start or check has chosen, by name, also where they do not fit together."""
         chosen = self._collection.registry if self._collection is not None else ()
@@ -185,7 +190,7 @@ class Application:
         from vernal.context.plugins import load_plugins
         from vernal.context.settings import Environment
 
-        self.environment = Environment.load(self._settings, directory=self._directory, environ=self._environ)
+        self.environment = Environment.load(self._settings, directory=self.directory, environ=self._environ)
         extra = None if isinstance(self._plugins, bool) else self._plugins
         self.loaded_plugins = load_plugins(self.environment, discover=self._plugins is True, extra=extra)
         return self.environment, self.loaded_plugins

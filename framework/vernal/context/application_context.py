@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from vernal.context.collection import Collection
 from vernal.context.conditions.outcome import ConditionReport
 from vernal.context.containers import ContainerSource
-from vernal.context.definitions import BeanDefinition
+from vernal.context.definitions import BeanDefinition, InjectionPoint
 from vernal.context.failures.errors import (
     AmbiguousBeanError,
     BeanCloseError,
@@ -242,13 +242,18 @@ class ApplicationContext:
 
     def _find(self, bean_type: Any, name: str | None) -> "Provider[Any]":
         self._check_open()
-        injection = self._graph.resolve(self._point(bean_type, name))
-        provider: Provider[Any] = self._linker.argument(injection)
+        provider: Provider[Any] = self._linker.argument(self._graph.resolve(self._point(bean_type, name)))
         if name is None:
             self._by_type[bean_type] = provider
         return provider
 
-    def _point(self, bean_type: Any, name: str | None) -> Any:
+    def _provider_of(self, point: InjectionPoint) -> "Provider[Any] | None":
+        """What fills a parameter outside of the graph; None where it is left to its default."""
+        self._check_open()
+        injection = self._graph.resolve(point)
+        return None if injection.omitted else self._linker.argument(injection)
+
+    def _point(self, bean_type: Any, name: str | None) -> InjectionPoint:
         point = point_of("bean", bean_type, "The lookup")
         return point if name is None else replace(point, name=name)
 

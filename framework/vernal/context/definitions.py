@@ -86,7 +86,7 @@ class InjectionPoint:
     """A parameter that the context fills: which type, in which shape, and what happens when there is none.
 
     `type` is the bean type inside the shape, `annotation` the shape with it. `name` is the only bean that will do;
-    `hint` the one that is taken where several fit.
+    `hint` the one that is taken where several fit. `asker` says who asks, where it is no bean.
     """
 
     parameter: str
@@ -98,6 +98,7 @@ class InjectionPoint:
     optional: bool = False
     has_default: bool = False
     positional: bool = False
+    asker: str = ""
 
     @property
     def required(self) -> bool:

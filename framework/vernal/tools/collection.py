@@ -8,16 +8,18 @@ from typing import Any
 from vernal.runtime.portal import run_blocking
 from vernal.runtime.threads import run_in_thread
 from vernal.tools.callback import StaticToolCallbackProvider, ToolCallback, ToolCallbackProvider
+from vernal.tools.customization import ToolCustomizer, customized
 from vernal.tools.decorator import tools_of_class
 from vernal.tools.exceptions import DuplicateToolError, InvalidToolError
 from vernal.tools.function import FunctionToolCallback, MethodToolCallback
 
 
-def tool_callbacks(*objects: Any) -> tuple[ToolCallback, ...]:
+def tool_callbacks(*objects: Any, customizers: Iterable[ToolCustomizer] = ()) -> tuple[ToolCallback, ...]:
     """The tools in `objects`: objects with `@tool` methods, functions, tool callbacks, providers, and lists of these.
 
     They keep the order in which they are given, and that of their declaration within a class, base classes first
-    (R24). Providers are asked at once; what must wait for a request goes through `expand_tools`.
+    (R24). Providers are asked at once; what must wait for a request goes through `expand_tools`. `customizers` change
+    them, as those of an application context do for its clients: `customizers=context.get_all(ToolCustomizer)`.
 
     Raises:
         InvalidToolError: an object has no tools (MTP-02), or what it gives cannot be a tool.
@@ -27,8 +29,9 @@ def tool_callbacks(*objects: Any) -> tuple[ToolCallback, ...]:
     callbacks, providers = expand_tools(objects)
     if providers:
         callbacks += _listed(providers)
-    refuse_duplicates(callbacks)
-    return tuple(callbacks)
+    found = customized(callbacks, customizers)
+    refuse_duplicates(found)
+    return found
 
 
 def expand_tools(objects: Iterable[Any]) -> tuple[list[ToolCallback], list[ToolCallbackProvider]]:

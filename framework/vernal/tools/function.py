@@ -1,5 +1,6 @@
 """Python functions and methods as tools."""
 
+import copy
 import inspect
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import aclosing
@@ -11,8 +12,8 @@ from vernal.tools.context import ToolContext
 from vernal.tools.conversion import ToolCallResultConverter
 from vernal.tools.decorator import ToolMark, mark_of
 from vernal.tools.definition import ToolDefinition, ToolMetadata
-from vernal.tools.exceptions import ToolExecutionException
-from vernal.tools.parameters import underlying, without_partialmethod
+from vernal.tools.exceptions import InvalidToolError, ToolExecutionException
+from vernal.tools.parameters import InjectedParameter, underlying, without_partialmethod
 from vernal.tools.prepared import NO_MARK, PreparedTool, prepare, prepared
 
 
@@ -31,6 +32,8 @@ class FunctionToolCallback(ToolCallback):
         InvalidToolError: the function cannot be a tool; the text names the parameter and the cure.
         TypeError: it is no callable.
     """
+
+    _beans: Mapping[str, Callable[[], Any]] | None = None
 
     def __init__(
         self,
@@ -85,6 +88,20 @@ class FunctionToolCallback(ToolCallback):
             function, "__qualname__", cls.__qualname__
         )
 
+    @property
+    def injected(self) -> tuple[InjectedParameter, ...]:
+        """The parameters that beans fill: those marked `Annotated[T, Inject]`."""
+        return self._tool.injected
+
+    def with_beans(self, beans: Mapping[str, Callable[[], Any]]) -> Self:
+        """The same tool, whose injected parameters receive what these functions give at each call, by their names.
+
+        Those that are not named are left to their defaults.
+        """
+        twin = copy.copy(self)
+        twin._beans = beans
+        return twin
+
     async def acall(self, tool_input: str, tool_context: ToolContext | None = None) -> str:
         """Run the tool with `tool_input`, the JSON text of its arguments; gives the text for the model.
 
@@ -95,7 +112,7 @@ class FunctionToolCallback(ToolCallback):
         try:
             args, kwargs = tool.binder.bind(tool_input, tool_context)
             if tool.on_loop:
-                result = self._function(*args, **kwargs)
+                result = self._called(args, kwargs)
             else:
                 result = await run_in_thread(self._work, args, kwargs)
                 if isinstance(result, _Text):
@@ -108,10 +125,27 @@ class FunctionToolCallback(ToolCallback):
 
     def _work(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call the function and convert its result, all in the worker thread; what must be awaited is given back."""
-        result = self._function(*args, **kwargs)
+        result = self._called(args, kwargs)
         if inspect.isawaitable(result) or isinstance(result, AsyncIterator):
             return result
         return _Text(self._converted(list(result) if isinstance(result, Iterator) else result))
+
+    def _called(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if not self._tool.injected:
+            return self._function(*args, **kwargs)
+        if self._beans is None:
+            self._refuse_without_beans()
+        beans = {name: give() for name, give in (self._beans or {}).items()}
+        return self._function(*args, **kwargs, **beans)
+
+    def _refuse_without_beans(self) -> None:
+        for parameter in self._tool.injected:
+            if not parameter.has_default:
+                raise InvalidToolError(
+                    f"the parameter {parameter.name!r} of tool {self.definition.name!r} ({self.origin}) is marked "
+                    "Inject, and no application context fills it; take the ChatClient from the context, or make the "
+                    "tool with tool_callbacks(…, customizers=context.get_all(ToolCustomizer))"
+                )
 
     def _converted(self, result: Any) -> str:
         converter = self._tool.converter

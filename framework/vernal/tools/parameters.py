@@ -30,6 +30,26 @@ class ToolParam:
     required: bool | None = None
 
 
+class Inject:
+    """Marks a tool's parameter that a bean fills, and that the model never sees: `db: Annotated[Database, Inject]`.
+
+    The annotation may be any that a bean's parameter may have, such as `Annotated[list[Rule], Inject]` or
+    `Annotated[Clock, Inject, Named("utc")]`. With a default the bean may be absent. Tools get their beans from clients,
+    builders and resolvers of an application context, or from `tool_callbacks(…, customizers=…)`.
+    """
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class InjectedParameter:
+    """A parameter that a bean fills, with its resolved annotation."""
+
+    name: str
+    annotation: Any
+    has_default: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Parameter:
     """A parameter that the model fills. `default` is what its Python signature says, `UNSET` where nothing."""
@@ -44,8 +64,9 @@ class Parameter:
 class ToolSignature:
     """The parameters of a callable by who fills them.
 
-    `context` maps each parameter that receives the `ToolContext` to whether it takes None as well. `extra` is the
-    annotation of `**kwargs`, `UNSET` where there is none. `positional` are the names passed by position, in order.
+    `context` maps each parameter that receives the `ToolContext` to whether it takes None as well; `injected` are those
+    that beans fill. `extra` is the annotation of `**kwargs`, `UNSET` where there is none. `positional` are the names
+    passed by position, in order.
     `reserved` are names that `**kwargs` must never take: bound by a method or a partial, or filled by the engine.
     `returns` is the resolved return annotation, `Any` where nothing usable is declared.
     """
@@ -56,6 +77,7 @@ class ToolSignature:
     positional: tuple[str, ...]
     reserved: frozenset[str]
     returns: Any
+    injected: tuple[InjectedParameter, ...] = ()
 
 
 def underlying(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -105,6 +127,7 @@ def read_signature(
     bound = _bound_by_partial(function)
     parameters: list[Parameter] = []
     context: dict[str, bool] = {}
+    injected: list[InjectedParameter] = []
     positional: list[str] = []
     extra = UNSET
     for entry in signature.parameters.values():
@@ -120,6 +143,10 @@ def read_signature(
             extra = annotation
             continue
         positional_only = entry.kind is entry.POSITIONAL_ONLY
+        if _is_injected(annotation):
+            _refuse_positional(positional_only, entry.name, tool)
+            injected.append(InjectedParameter(entry.name, annotation, entry.default is not UNSET))
+            continue
         if positional_only:
             positional.append(entry.name)
         takes_context, optional = _takes_context(annotation)
@@ -135,6 +162,7 @@ def read_signature(
         tuple(positional),
         frozenset(reserved),
         resolve.returns(signature.return_annotation),
+        tuple(injected),
     )
 
 
@@ -243,6 +271,20 @@ def _takes_context(annotation: Any) -> tuple[bool, bool]:
         takes = bool(members) and all(_takes_context(member)[0] for member in members)
         return takes, takes and len(members) < len(get_args(annotation))
     return False, False
+
+
+def _is_injected(annotation: Any) -> bool:
+    if get_origin(annotation) is Annotated:
+        return any(mark is Inject or isinstance(mark, Inject) for mark in annotation.__metadata__)
+    return get_origin(annotation) in (Union, types.UnionType) and any(map(_is_injected, get_args(annotation)))
+
+
+def _refuse_positional(positional_only: bool, parameter: str, tool: str) -> None:
+    if positional_only:
+        raise InvalidToolError(
+            f"the parameter {parameter!r} of tool {tool!r} is marked Inject and positional-only; beans are given by "
+            "name: write it behind the '/'"
+        )
 
 
 def _refuse_unbound_method(function: Callable[..., Any], signature: inspect.Signature, tool: str) -> None:

@@ -14,7 +14,7 @@ from vernal.tools.docstrings import ToolDocs, read_docstring
 from vernal.tools.exceptions import InvalidToolError
 from vernal.tools.generics import generic_owner
 from vernal.tools.naming import description_from_name, warn_of_name
-from vernal.tools.parameters import ToolSignature, read_signature, underlying
+from vernal.tools.parameters import InjectedParameter, ToolSignature, read_signature, underlying
 from vernal.tools.schema import complete_object_schema
 
 if TYPE_CHECKING:
@@ -26,7 +26,10 @@ _CONVERTER = DefaultToolCallResultConverter()
 
 @dataclass(frozen=True, slots=True)
 class PreparedTool:
-    """All of a tool but the callable itself. `on_loop` says that the callable is asynchronous."""
+    """All of a tool but the callable itself.
+
+    `on_loop` says that the callable is asynchronous, `injected` which of its parameters beans fill.
+    """
 
     definition: ToolDefinition
     metadata: ToolMetadata
@@ -34,6 +37,7 @@ class PreparedTool:
     converter: ToolCallResultConverter
     returns: Any
     on_loop: bool
+    injected: tuple[InjectedParameter, ...] = ()
 
 
 def prepared(function: Callable[..., Any], mark: ToolMark) -> PreparedTool:
@@ -87,6 +91,7 @@ def prepare(
         mark.result_converter or _CONVERTER,
         signature.returns,
         _is_asynchronous(function),
+        signature.injected,
     )
 
 

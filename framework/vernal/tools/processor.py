@@ -4,7 +4,7 @@ import logging
 from collections.abc import Awaitable, Iterable
 from typing import Literal, NoReturn, get_args
 
-from vernal.tools.exceptions import ToolArgumentsError, ToolExecutionException, ToolFailure
+from vernal.tools.exceptions import InvalidToolError, ToolArgumentsError, ToolExecutionException, ToolFailure
 
 logger = logging.getLogger("vernal.tools")
 
@@ -55,13 +55,14 @@ class DefaultToolExecutionExceptionProcessor(ToolExecutionExceptionProcessor):
         """The text for the model.
 
         Raises:
+            InvalidToolError: the tool cannot be called as it was declared, which is for the developer to know.
             BaseException: the cause, if its type is listed.
             ToolExecutionException: `exception` itself, with `always_throw`, or where its cause is no `Exception`.
         """
         cause = exception.__cause__ or exception
         if isinstance(cause, ToolArgumentsError):
             return self._told(exception, cause, str(cause))
-        if isinstance(cause, self.rethrow_exceptions):
+        if isinstance(cause, (InvalidToolError, *self.rethrow_exceptions)):
             _raise(cause)
         if self.always_throw or not isinstance(cause, Exception):
             raise exception

@@ -5,6 +5,7 @@ from typing import Any
 
 from vernal.tools.callback import ToolCallback
 from vernal.tools.collection import refuse_duplicates, tool_callbacks
+from vernal.tools.customization import ToolCustomizer, customized
 
 
 class ToolCallbackResolver:
@@ -33,10 +34,13 @@ class StaticToolCallbackResolver(ToolCallbackResolver):
 
 
 class DelegatingToolCallbackResolver(ToolCallbackResolver):
-    """Asks other resolvers in order; the first that knows the tool wins (RES-03)."""
+    """Asks other resolvers in order; the first that knows the tool wins (RES-03). `customizers` change it."""
 
-    def __init__(self, resolvers: Iterable[ToolCallbackResolver] = ()) -> None:
+    def __init__(
+        self, resolvers: Iterable[ToolCallbackResolver] = (), *, customizers: Iterable[ToolCustomizer] = ()
+    ) -> None:
         self._resolvers = tuple(resolvers)
+        self._customizers = tuple(customizers)
         for resolver in self._resolvers:
             if not isinstance(resolver, ToolCallbackResolver):
                 raise TypeError(f"among the resolvers is {resolver!r}; only ToolCallbackResolver objects are wanted")
@@ -46,7 +50,7 @@ class DelegatingToolCallbackResolver(ToolCallbackResolver):
         for resolver in self._resolvers:
             callback = resolver.resolve(name)
             if callback is not None:
-                return callback
+                return next(iter(customized((callback,), self._customizers)), None)
         return None
 
 

@@ -69,6 +69,18 @@ def test_a_folded_name_that_fits_two_tools_is_an_error(tmp_path: Path) -> None:
         limits.for_names(["get-weather", "Get_Weather"])
 
 
+def test_maps_may_lie_over_each_other(tmp_path: Path) -> None:
+    """`over` keeps what lies above, however the name is written; `select` takes a part of each value, None left out."""
+    above = _bind(tmp_path, "both = 1\n", __GET_WEATHER="5")
+    below: ByName[int] = ByName({"get-weather": 7, "Both": 8, "both": 9, "other": 10})
+    merged = above.over(below)
+    assert (merged["get-weather"], merged["both"], merged["Both"], merged["other"]) == (5, 1, 8, 10)
+    assert merged["GET WEATHER"] == 5
+    halved = above.select(lambda value: f"{value}" if value > 1 else None)
+    assert dict(halved) == {"get_weather": "5"}
+    assert halved["Get-Weather"] == "5"
+
+
 def test_it_is_a_mapping_that_can_be_copied(tmp_path: Path) -> None:
     """Iteration, equality, copies and pickles keep names and their kind."""
     limits = _bind(tmp_path, "exact-one = 1\n", __GET_WEATHER="5")

@@ -25,7 +25,7 @@ def _(error: errors.MissingBeanError) -> FailureReport:
     return FailureReport(
         kind="missing-bean",
         summary=f"There is no {wanted}.",
-        path=_path(error.path, f"{error.point}   <- missing"),
+        path=_path(error.path or error.point.asker, f"{error.point}   <- missing"),
         details=tuple(f"kept out: {each}" for each in error.kept_out),
         near=error.near,
         action=_sentence(" or ".join([*cures, declare])),
@@ -37,7 +37,7 @@ def _(error: errors.AmbiguousBeanError) -> FailureReport:
     return FailureReport(
         kind="ambiguous-bean",
         summary=f"{len(error.candidates)} beans fit where one {_wanted(error.point)} is wanted.",
-        path=_path(error.path, f"{error.point}   <- ambiguous"),
+        path=_path(error.path or error.point.asker, f"{error.point}   <- ambiguous"),
         details=tuple(
             f"candidate: {candidate}{' (primary)' if candidate.primary else ''}" for candidate in error.candidates
         ),
@@ -174,7 +174,10 @@ def _(error: PluginError) -> FailureReport:
     )
 
 
-def _path(path: Sequence[BeanDefinition], end: str) -> tuple[str, ...]:
+def _path(path: Sequence[BeanDefinition] | str, end: str) -> tuple[str, ...]:
+    """From the first bean, or from who asks without being one, to the end."""
+    if isinstance(path, str):
+        return (path, end) if path else ()
     return (*(str(definition) for definition in path), end) if path else ()
 
 

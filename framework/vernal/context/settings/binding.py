@@ -107,7 +107,8 @@ class Binder:
         for node in layers:
             for name, child in sorted(node.children.items(), key=lambda item: not item[1].folded):
                 groups.setdefault(self._name(name, child, exact, path), []).append(child)
-        return {name: self._merge(nodes, inner, (*path, name)) for name, nodes in groups.items()}
+        merged = {name: self._merge(nodes, inner, (*path, name)) for name, nodes in groups.items()}
+        return {name: value for name, value in merged.items() if value is not _UNSET}  # only unknown keys below it
 
     def _name(self, name: str, child: Node, exact: dict[str, None], path: Path) -> str:
         """The name that a key of a map means: a folded one means the exact one that is given elsewhere."""

@@ -1,7 +1,7 @@
 """Types for settings: durations, sizes, and maps by name."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import timedelta
 from typing import Annotated, Any, TypeVar, get_args
 
@@ -12,6 +12,7 @@ from vernal.context.settings.names import fold
 from vernal.errors import ConfigurationError
 
 V = TypeVar("V")
+W = TypeVar("W")
 
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _PART = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)\s*")
@@ -77,6 +78,16 @@ class ByName(Mapping[str, V]):
 
     def __repr__(self) -> str:
         return f"ByName({self._exact | self._folded!r})"
+
+    def select(self, choose: Callable[[V], W | None]) -> "ByName[W]":
+        """What `choose` gives for each value, without those for which it gives None."""
+        chosen = {name: choose(value) for name, value in (self._exact | _marked(self._folded)).items()}
+        return ByName({name: value for name, value in chosen.items() if value is not None})
+
+    def over(self, other: "ByName[V]") -> "ByName[V]":
+        """These values, and those of `other` for the names that have none here."""
+        below = {name: value for name, value in other._exact.items() if fold(name) not in self._folded}
+        return ByName(below | _marked(other._folded | self._folded) | self._exact)
 
     def for_names(self, names: Iterable[str]) -> dict[str, V]:
         """The values of those of the names that have one, by exact name.

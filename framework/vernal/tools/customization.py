@@ -1,0 +1,78 @@
+"""Changing tools from outside: what is offered of the tools of a request, and how."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from vernal.tools.callback import ToolCallback
+from vernal.tools.context import ToolContext
+from vernal.tools.definition import ToolDefinition, ToolMetadata
+
+
+class ToolCustomizer:
+    """Changes the tools that are offered. Subclass it and define `customize`.
+
+    As beans, all customizers run in their order on the tools of each request of the context's chat clients, and on each
+    tool that its resolver finds.
+    """
+
+    def customize(self, callbacks: Sequence[ToolCallback]) -> Sequence[ToolCallback]:
+        """The tools to offer in place of these, some changed, left out, or added."""
+        raise NotImplementedError(f"{type(self).__qualname__} has no method 'customize'")
+
+
+def customized(callbacks: Sequence[ToolCallback], customizers: Iterable[ToolCustomizer]) -> tuple[ToolCallback, ...]:
+    """The tools after all customizers.
+
+    Raises:
+        TypeError: a customizer gives no list.
+    """
+    for customizer in customizers:
+        given = customizer.customize(callbacks)
+        if not isinstance(given, (tuple, list)):
+            name = type(customizer).__qualname__
+            raise TypeError(f"the tool customizer {name} gave {given!r}; a list of ToolCallback objects is wanted")
+        callbacks = given
+    return tuple(callbacks)
+
+
+class AdjustedToolCallback(ToolCallback):
+    """A tool with another description, timeout (in seconds) or way of its result; None leaves it as it is."""
+
+    def __init__(
+        self,
+        callback: ToolCallback,
+        *,
+        description: str | None = None,
+        timeout: float | None = None,
+        return_direct: bool | None = None,
+    ) -> None:
+        self._callback = callback
+        self._definition, self._metadata = callback.definition, callback.metadata
+        if description is not None:
+            self._definition = replace(self._definition, description=description)
+        if timeout is not None:
+            self._metadata = replace(self._metadata, timeout=timeout)
+        if return_direct is not None:
+            self._metadata = replace(self._metadata, return_direct=return_direct)
+
+    @property
+    def definition(self) -> ToolDefinition:
+        """What the model is told of this tool."""
+        return self._definition
+
+    @property
+    def metadata(self) -> ToolMetadata:
+        """How the engine treats this tool."""
+        return self._metadata
+
+    @property
+    def origin(self) -> str:
+        """Where the tool itself comes from."""
+        return self._callback.origin
+
+    async def acall(self, tool_input: str, tool_context: ToolContext | None = None) -> str:
+        """Run the tool."""
+        return await self._callback.acall(tool_input, tool_context)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._callback!r})"
