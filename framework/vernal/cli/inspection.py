@@ -1,8 +1,11 @@
 """Looking into an application without starting it: everything decided and checked, nothing built."""
 
 import importlib
+import logging
 import sys
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,11 +20,36 @@ if TYPE_CHECKING:
 
 @dataclass(kw_only=True, eq=False)
 class Inspection:
-    """What became of an application: `context` where its beans fit together, else `failure`."""
+    """What became of an application: `context` where its beans fit together, else `failure`.
+
+    `warnings` are what was logged meanwhile, and is then said by the views.
+    """
 
     application: Application
     context: "ApplicationContext | None" = None
     failure: FailureReport | None = None
+    warnings: list[logging.LogRecord] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, application: Application) -> "Inspection":
+        """Decide the application without starting it: no server is asked, no file opened; a failure is a value."""
+        inspection = cls(application=application)
+        with collected_warnings() as inspection.warnings:
+            try:
+                inspection.context = application.check()
+            except Exception as error:  # noqa: BLE001 - whatever keeps it from starting is what is looked for
+                inspection.failure = analyze(error)
+        return inspection
+
+    @contextmanager
+    def building_on_request(self) -> "Iterator[ApplicationContext]":
+        """A context whose beans are built when they are asked for, and none before; it is closed at the end."""
+        context = self.application._decided()
+        try:
+            context._fill_open_dependencies()
+            yield context
+        finally:
+            context.close()
 
     @property
     def settings_classes(self) -> "tuple[type[Settings], ...]":
@@ -36,18 +64,34 @@ class Inspection:
 
 
 def inspect_application(place: str | None) -> Inspection:
-    """Decide the application at `module:attribute`, or one without sources of its own; a failure is a value.
+    """Decide the application at `module:attribute`, or one without sources of its own.
 
     Raises:
         UsageError: There is nothing at that place that could be an application.
     """
-    application = Application() if place is None else find_application(place)
-    inspection = Inspection(application=application)
+    return Inspection.of(Application() if place is None else find_application(place))
+
+
+class _Collector(logging.Handler):
+    def __init__(self, records: list[logging.LogRecord]) -> None:
+        super().__init__(logging.WARNING)
+        self._records = records
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._records.append(record)
+
+
+@contextmanager
+def collected_warnings() -> Iterator[list[logging.LogRecord]]:
+    """What vernal warns of inside the block, in place of the error stream where no logging is set up."""
+    records: list[logging.LogRecord] = []
+    handler = _Collector(records)
+    logger = logging.getLogger("vernal")
+    logger.addHandler(handler)
     try:
-        inspection.context = application.check()  # deciding without starting: no server is asked, no file opened
-    except Exception as error:  # noqa: BLE001 - whatever keeps the application from starting is what is looked for
-        inspection.failure = analyze(error)
-    return inspection
+        yield records
+    finally:
+        logger.removeHandler(handler)
 
 
 def find_application(place: str) -> Application:

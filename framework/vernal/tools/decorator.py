@@ -84,8 +84,8 @@ def mark_of(given: Any) -> ToolMark | None:
     while True:
         try:
             mark = vars(given).get(_MARK)
-        except TypeError:
-            mark = None  # it has no attributes of its own
+        except Exception:  # noqa: BLE001 - it has no attributes of its own, or raises when it is asked for them (pydantic)
+            mark = None
         if isinstance(mark, ToolMark):
             return mark
         if isinstance(given, (partial, partialmethod)):

@@ -1,0 +1,132 @@
+"""The chat models of an application: its providers, which model answers and why, and whether it does."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from vernal.cli.inspection import Inspection
+from vernal.context.application_context import ApplicationContext
+from vernal.context.definitions import BeanDefinition
+from vernal.context.failures.errors import describe_exception
+from vernal.models.chat import ChatModel
+from vernal.models.choice import OFFLINE, ChatModelChoice
+from vernal.models.provider import ChatModelProvider
+from vernal.values.prompt import Prompt
+
+QUESTION = "Answer with the single word: ready"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundProvider:
+    """A provider of chat models; `problem` says why it could not be asked, and its `name` is then that of its bean."""
+
+    name: str
+    configured: bool
+    chosen: bool
+    origin: str
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What the model said when it was asked: a text and the seconds that it took, or the problem."""
+
+    text: str | None = None
+    seconds: float = 0.0
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Models:
+    """Which model answers: `name` such as `openai:gpt-5-mini`, `reason` why it is this one; `problem` where none can.
+
+    `configured` is False where the model lacks what it needs to be reached; `advice` says what to configure where the
+    offline model answers for want of another.
+    """
+
+    name: str | None = None
+    reason: str = ""
+    configured: bool = True
+    advice: str = ""
+    problem: str = ""
+    providers: tuple[FoundProvider, ...] = ()
+    answer: Answer | None = None
+
+
+def find_models(inspection: Inspection, *, ask: bool = False) -> Models:
+    """Which model answers. Of all beans only the providers are built, and with `ask` the model, which is then asked.
+
+    Where the beans do not fit together, nothing is known.
+    """
+    if inspection.context is None:
+        return Models(problem="the application does not start")
+    with inspection.building_on_request() as context:
+        built = {bean.name: _built(context, bean) for bean in _beans_of(context, ChatModelProvider)}
+        models = _answering(context)
+        chosen = models.name.partition(":")[0] if models.name else None
+        providers = tuple(_provider(context.beans[name], provider, chosen=chosen) for name, provider in built.items())
+        return replace(models, providers=providers, answer=_asked(context) if ask else None)
+
+
+def _answering(context: ApplicationContext) -> Models:
+    """What the context's own choice says, or the bean that makes a choice needless."""
+    models = list(_beans_of(context, ChatModel))
+    choices = list(_beans_of(context, ChatModelChoice))
+    if not models:
+        return Models(problem="there is no bean of type ChatModel")
+    if not choices:
+        primary = next((bean for bean in models if bean.primary), models[0])
+        return Models(name=f"bean {primary.name!r}", reason=f"it is declared by {primary.origin}")
+    try:
+        choice = context.get(ChatModelChoice)
+        return Models(
+            name=_name(choice),
+            reason=choice.reason,
+            configured=choice.provider is None or choice.provider.configured,
+            advice=choice.advice,
+        )
+    except Exception as error:  # noqa: BLE001 - a provider may raise anything
+        return Models(problem=describe_exception(error))
+
+
+def _name(choice: ChatModelChoice) -> str:
+    if choice.provider is None:
+        return OFFLINE
+    model = choice.model
+    if model is None:
+        options = choice.provider.create().default_options
+        model = options.model if options is not None else None
+    return f"{choice.provider.name}:{model}" if model else choice.provider.name
+
+
+def _asked(context: ApplicationContext) -> Answer:
+    start = time.perf_counter()
+    try:
+        text = context.get(ChatModel).call(Prompt(QUESTION)).text
+    except Exception as error:  # noqa: BLE001 - whatever keeps the model from answering is what is looked for
+        return Answer(problem=describe_exception(error), seconds=time.perf_counter() - start)
+    return Answer(text=text, seconds=time.perf_counter() - start)
+
+
+def _provider(bean: BeanDefinition, built: ChatModelProvider | str, *, chosen: str | None) -> FoundProvider:
+    if isinstance(built, str):
+        return FoundProvider(name=bean.name, configured=False, chosen=False, origin=str(bean.origin), problem=built)
+    return FoundProvider(
+        name=built.name, configured=built.configured, chosen=built.name == chosen, origin=str(bean.origin)
+    )
+
+
+def _built(context: ApplicationContext, bean: BeanDefinition) -> ChatModelProvider | str:
+    """The provider, or why there is none."""
+    try:
+        provider: ChatModelProvider = context.get(bean.type, name=bean.name)
+    except Exception as error:  # noqa: BLE001 - the bean of a plugin may raise anything
+        return describe_exception(error)
+    return provider
+
+
+def _beans_of(context: ApplicationContext, kind: type) -> Iterator[BeanDefinition]:
+    """The beans that are of a type by their declaration."""
+    for bean in context.beans.values():
+        if isinstance(bean.type, type) and issubclass(bean.type, kind):
+            yield bean
