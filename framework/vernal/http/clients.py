@@ -61,9 +61,9 @@ class HttpClients:
     ) -> "httpx.Response":
         """Send `content` to `url`; the body of the response is unread, and the caller closes the response.
 
-        `headers` have a `Host`. A prepared request goes straight to the transport, which spares what
-        `httpx.AsyncClient` does for each request (merging, redirects, authentication, cookies): 0.2 ms of 0.95 ms.
-        `connect_timeout` is in seconds; a client of your own has its own timeouts. All others are the caller's affair.
+        A prepared request goes straight to the transport, which spares what `httpx.AsyncClient` does for each request
+        (merging, redirects, authentication, cookies): 0.2 ms of 0.95 ms. `connect_timeout` is in seconds; a client of
+        your own has its own timeouts. All others are the caller's affair.
 
         Raises:
             httpx.TransportError: the service was not reached, or hung up.
@@ -73,15 +73,12 @@ class HttpClients:
             return await self.client.send(request, stream=True)
         import httpx
 
-        headers = httpx.Headers(headers)
+        headers = httpx.Headers(headers, encoding="utf-8")
+        headers.setdefault("host", url.netloc.decode("ascii"))
         headers["content-length"] = str(len(content))
-        request = httpx.Request(  # with a stream, for which httpx does not go through all headers once more: 20 µs
-            "POST",
-            url,
-            headers=headers,
-            stream=httpx.ByteStream(content),
-            extensions={"timeout": {"connect": connect_timeout}},
-        )
+        stream = httpx.ByteStream(content)  # given as content, httpx looks through all headers again: 20 µs
+        extensions = {"timeout": {"connect": connect_timeout}}
+        request = httpx.Request("POST", url, headers=headers, stream=stream, extensions=extensions)
         return await self._loop_transport().handle_async_request(request)
 
     async def aclose(self) -> None:

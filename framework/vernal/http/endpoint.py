@@ -51,7 +51,7 @@ class Endpoint:
 
     def __post_init__(self) -> None:
         self._parsed_url = httpx.URL(self.url)
-        self._parsed_headers = httpx.Headers({"host": self._parsed_url.netloc.decode("ascii"), **self.headers})
+        self._parsed_headers = httpx.Headers(self.headers)
         self._limits = self.timeouts or self.clients.timeouts
 
     async def post(self, body: bytes) -> Answer:
