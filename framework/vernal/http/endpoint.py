@@ -188,37 +188,43 @@ class ByteStream:
             return ahead
         limit = within or (self._limits.between_chunks if self._read_before else self._limits.first_token)
         self._read_before = True
-        now = asyncio.get_running_loop().time()
         try:
-            async with asyncio.timeout_at(_earlier(now, limit, self._end)):
-                async for chunk in self._chunks:
-                    if chunk:
-                        return chunk
-                return b""
-        except TimeoutError as error:
-            text = _too_late("nothing more came", limit, self._limits.total, self._end)
-            raise ModelTimeoutError(text, service=self._service, request_id=request_id(self.headers)) from error
-        except httpx.ReadTimeout as error:
-            raise ModelTimeoutError("nothing more came in time", service=self._service) from error
-        except (httpx.TransportError, httpx.DecodingError) as error:
-            raise BrokenStreamError(
-                f"the answer broke off ({str(error) or type(error).__name__})",
-                service=self._service,
-                request_id=request_id(self.headers),
-            ) from error
+            async with asyncio.timeout_at(_earlier(asyncio.get_running_loop().time(), limit, self._end)):
+                return await self._next()
+        except (TimeoutError, httpx.RequestError) as error:
+            raise self._told(error, limit) from error
 
     async def read_ahead(self) -> None:
         """Wait for the first bytes and keep them for `read`."""
         self._ahead = await self.read()
 
     async def read_all(self, at_most: int | None = None) -> bytes:
-        """All that is to come, or as many bytes (and up to one more piece) as `at_most`."""
-        pieces = [await self.read()]
-        size = len(pieces[0])
-        while pieces[-1] and (at_most is None or size < at_most):
-            pieces.append(await self.read())
-            size += len(pieces[-1])
+        """All that is to come, within the limit for the first byte, or no more than about `at_most` bytes."""
+        limit, pieces, size = self._limits.first_token, [self._ahead], 0
+        try:
+            async with asyncio.timeout_at(_earlier(asyncio.get_running_loop().time(), limit, self._end)):
+                while (at_most is None or size < at_most) and (chunk := await self._next()):
+                    pieces.append(chunk)
+                    size += len(chunk)
+        except (TimeoutError, httpx.RequestError) as error:
+            raise self._told(error, limit) from error
         return b"".join(pieces)
+
+    async def _next(self) -> bytes:
+        async for chunk in self._chunks:
+            if chunk:
+                return chunk
+        return b""
+
+    def _told(self, error: Exception, limit: float | None) -> ModelError:
+        known = request_id(self.headers)
+        if isinstance(error, TimeoutError):
+            text = _too_late("nothing more came", limit, self._limits.total, self._end)
+            return ModelTimeoutError(text, service=self._service, request_id=known)
+        if isinstance(error, httpx.ReadTimeout):
+            return ModelTimeoutError("nothing more came in time", service=self._service, request_id=known)
+        text = f"the answer broke off ({str(error) or type(error).__name__})"
+        return BrokenStreamError(text, service=self._service, request_id=known)
 
     async def aclose(self) -> None:
         """Release the connection: to be used again where the answer was read to its end, closed otherwise (R20)."""

@@ -189,10 +189,10 @@ def test_requests_go_through_a_proxy(transport: TransportName) -> None:
     async def main() -> str:
         async with replaying(OK) as server:
             clients = HttpClients(transport=transport, proxy=server.url.removesuffix("/v1"))
-            assert await ask(clients, "http://service.invalid/v1/chat") == 200
+            assert await ask(clients, "http://127.0.0.2:9/v1/chat") == 200
             return server.asked[0].path
 
-    assert asyncio.run(main()) == "http://service.invalid/v1/chat"
+    assert asyncio.run(main()) == "http://127.0.0.2:9/v1/chat"
 
 
 def test_the_environment_names_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
