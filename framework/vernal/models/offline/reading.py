@@ -27,8 +27,8 @@ class Mention:
     """A value in the prompt.
 
     `first` and `last` are the tokens it covers, `lead` the words before it (nearest first, a number as "#"), `after`
-    the word behind it. Mentions that are listed together ("Oslo, Rome and Bergen") share `group`; `listed` says that the list is more
-    than a pair with a comma, which could as well be a place and its country.
+    the word behind it. Mentions that are listed together ("Oslo, Rome and Bergen") share `group`; `listed` says that
+    the list is more than a pair with a comma, which could as well be a place and its country.
     """
 
     kind: str
@@ -267,7 +267,7 @@ def _lead(read: Sequence[Token], first: int, named: set[int]) -> tuple[str, ...]
 def _after(read: Sequence[Token], last: int) -> str:
     for token in read[last + 1 : last + 3]:
         if token.kind == "word":
-            return stem(token.text)
+            return "" if token.lower in PREPOSITIONS else stem(token.text)
         if token.text != "-":
             break
     return ""
