@@ -2,6 +2,7 @@
 
 A class implements either. Where a class body defines one face, the other is generated for that very class and calls
 that class's own function, so that the most derived definition of either face counts and `super()` works from both.
+A mixin that is no subclass of the interface is completed by the class that takes it in.
 """
 
 import functools
@@ -47,7 +48,11 @@ class TwoFaced:
 
 
 def _complete(cls: type, face: Face) -> None:
-    blocking, asynchronous = vars(cls).get(face.blocking), vars(cls).get(face.asynchronous)
+    """Give `cls` the missing face of the class body, its own or that of a mixin, which defines the pair last."""
+    body = next(vars(base) for base in cls.__mro__ if face.blocking in vars(base) or face.asynchronous in vars(base))
+    if "__faces__" in body:
+        return  # nobody but the interface itself defines this pair
+    blocking, asynchronous = body.get(face.blocking), body.get(face.asynchronous)
     if blocking is not None and _is_async(blocking):
         raise TypeError(
             f"{cls.__qualname__}.{face.blocking} is asynchronous; call it {face.asynchronous!r}, "
