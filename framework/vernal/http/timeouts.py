@@ -14,7 +14,8 @@ class Timeouts:
     | `between_chunks` | each silence after that | the length of the answer |
     | `total` | the whole answer, retries not included | |
 
-    A service answers a request that is not streamed with all of it at once: there `first_token` is the time to think.
+    A service answers a request that is not streamed with all of it at once: there `first_token` bounds
+    the whole.
 
     Raises:
         ValueError: a limit is not greater than 0.

@@ -280,3 +280,20 @@ def test_equal_requests_have_equal_bytes_and_messages_are_encoded_once() -> None
     del messages, options
     gc.collect()
     assert (len(writer._messages), len(writer._options)) == (0, 0)
+
+
+def test_tools_are_those_of_each_request() -> None:
+    """Requests with other tools, another choice of strictness, or none, each get their own, in any order."""
+    writer = RequestWriter(COMPATIBLE, OpenAiChatOptions(model="m"))
+
+    def names(strict: bool, *tools: ToolCallback) -> list[tuple[str, bool]]:
+        request = decode_json(writer.body(Prompt("hi", OpenAiChatOptions(tool_callbacks=tools, strict=strict))))
+        return [(tool["function"]["name"], "strict" in tool["function"]) for tool in request.get("tools", ())]
+
+    first, second = Weather("a"), Weather("b")
+    assert names(False, first, second) == [("a", False), ("b", False)]
+    assert names(False, first, second) == [("a", False), ("b", False)]
+    assert names(True, first, second) == [("a", True), ("b", True)]
+    assert names(False, second) == [("b", False)]
+    assert names(False) == []
+    assert names(False, second, first) == [("b", False), ("a", False)]
