@@ -15,7 +15,8 @@ from vernal.errors import UsageError
 
 if TYPE_CHECKING:
     from vernal.context.application_context import ApplicationContext
-    from vernal.context.settings import Settings
+    from vernal.context.settings import SettingRow, Settings
+    from vernal.context.settings.unknown import UnknownSetting
 
 
 @dataclass(kw_only=True, eq=False)
@@ -44,12 +45,13 @@ class Inspection:
     @contextmanager
     def building_on_request(self) -> "Iterator[ApplicationContext]":
         """A context whose beans are built when they are asked for, and none before; it is closed at the end."""
-        context = self.application._decided()
-        try:
-            context._fill_open_dependencies()
-            yield context
-        finally:
-            context.close()
+        with collected_warnings():  # deciding again says nothing that is not in `warnings`
+            context = self.application._decided()
+            try:
+                context._fill_open_dependencies()
+                yield context
+            finally:
+                context.close()
 
     @property
     def settings_classes(self) -> "tuple[type[Settings], ...]":
@@ -61,6 +63,24 @@ class Inspection:
         contributed = plugins.settings if plugins is not None else ()
         asked = environment.settings_classes if environment is not None else ()
         return tuple(dict.fromkeys((RootSettings, PluginsSettings, AutoConfigureSettings, *contributed, *asked)))
+
+    @property
+    def unknown_settings(self) -> "list[UnknownSetting]":
+        """The keys that nothing reads; none is known before the beans are, since beans take settings."""
+        from vernal.context.settings.unknown import find_unknown
+
+        environment, plugins = self.application.environment, self.application.loaded_plugins
+        if environment is None or plugins is None or self.context is None:
+            return []
+        return list(find_unknown(environment, self.settings_classes, plugins.left_out))
+
+    @property
+    def settings_rows(self) -> "list[SettingRow]":
+        """Every setting with its value and origin; none where even the environment could not be read."""
+        from vernal.context.settings import describe
+
+        environment = self.application.environment
+        return describe(environment, self.settings_classes) if environment is not None else []
 
 
 def inspect_application(place: str | None) -> Inspection:

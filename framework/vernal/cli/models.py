@@ -1,7 +1,7 @@
 """The chat models of an application: its providers, which model answers and why, and whether it does."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from vernal.cli.inspection import Inspection
@@ -52,16 +52,23 @@ class Models:
     providers: tuple[FoundProvider, ...] = ()
     answer: Answer | None = None
 
+    @property
+    def failed(self) -> bool:
+        """No model can answer, or it was asked and did not."""
+        return bool(self.problem or (self.answer is not None and self.answer.problem))
+
 
 def find_models(inspection: Inspection, *, ask: bool = False) -> Models:
     """Which model answers. Of all beans only the providers are built, and with `ask` the model, which is then asked.
 
-    Where the beans do not fit together, nothing is known.
+    Where the beans do not fit together, only the providers are known by name of their beans.
     """
     if inspection.context is None:
-        return Models(problem="the application does not start")
+        beans = _beans_of(inspection.application.beans, ChatModelProvider)
+        reason = "the application does not start"
+        return Models(problem=reason, providers=tuple(_provider(bean, reason, chosen=None) for bean in beans))
     with inspection.building_on_request() as context:
-        built = {bean.name: _built(context, bean) for bean in _beans_of(context, ChatModelProvider)}
+        built = {bean.name: _built(context, bean) for bean in _beans_of(context.beans, ChatModelProvider)}
         models = _answering(context)
         chosen = models.name.partition(":")[0] if models.name else None
         providers = tuple(_provider(context.beans[name], provider, chosen=chosen) for name, provider in built.items())
@@ -70,8 +77,8 @@ def find_models(inspection: Inspection, *, ask: bool = False) -> Models:
 
 def _answering(context: ApplicationContext) -> Models:
     """What the context's own choice says, or the bean that makes a choice needless."""
-    models = list(_beans_of(context, ChatModel))
-    choices = list(_beans_of(context, ChatModelChoice))
+    models = list(_beans_of(context.beans, ChatModel))
+    choices = list(_beans_of(context.beans, ChatModelChoice))
     if not models:
         return Models(problem="there is no bean of type ChatModel")
     if not choices:
@@ -125,8 +132,8 @@ def _built(context: ApplicationContext, bean: BeanDefinition) -> ChatModelProvid
     return provider
 
 
-def _beans_of(context: ApplicationContext, kind: type) -> Iterator[BeanDefinition]:
+def _beans_of(beans: Mapping[str, BeanDefinition], kind: type) -> Iterator[BeanDefinition]:
     """The beans that are of a type by their declaration."""
-    for bean in context.beans.values():
+    for bean in beans.values():
         if isinstance(bean.type, type) and issubclass(bean.type, kind):
             yield bean

@@ -1,6 +1,8 @@
 """The views as text for people; rich draws them."""
 
+import json
 from collections.abc import Iterable, Mapping
+from logging import LogRecord
 from typing import Any
 
 from rich.console import Console
@@ -10,6 +12,7 @@ from rich.text import Text
 from vernal.context.failures import FailureReport, render
 
 _WIDTH = 160  # where the output is no terminal
+_LEVELS = {"error": "bold red", "warning": "yellow", "note": "dim"}
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -77,6 +80,71 @@ def show_beans(view: Mapping[str, Any]) -> None:
     _table(("Bean", "Type", "From", "Is given"), rows)
 
 
+def show_tools(view: Mapping[str, Any], *, schema: bool = False) -> None:
+    """A table of the tools; with `schema`, what each takes."""
+    rows = [
+        (
+            _two(tool["name"] or "?", _unusual(tool["metadata"] or {})),
+            _two(tool["source"], tool["origin"]),
+            _two(tool["problem"], "") if tool["problem"] else _two(tool["description"], _arguments(tool, schema)),
+        )
+        for tool in view["tools"]
+    ]
+    _table(("Tool", "From", "What it does"), rows)
+
+
+def show_models(view: Mapping[str, Any]) -> None:
+    """Which model answers, and a table of the providers."""
+    models = view["models"]
+    answer = models["answer"]
+    lines = [
+        f"No model answers: {models['problem']}"
+        if models["problem"]
+        else f"{models['name']} answers: {models['reason']}."
+    ]
+    if models["advice"]:
+        lines.append(f"To have another: {models['advice']}.")
+    if not models["configured"]:
+        lines.append("Its provider has neither a key nor a base URL, so the first request will fail.")
+    if answer is not None:
+        seconds = f"after {answer['seconds']:.1f} s"
+        lines.append(
+            f"It failed {seconds}: {answer['problem']}" if answer["problem"] else f"It said {seconds}: {answer['text']}"
+        )
+    console().print(Text("\n".join(lines)))
+    rows = [
+        (
+            _two(provider["name"], "answers" if provider["chosen"] else ""),
+            _two("configured" if provider["configured"] else "not configured", provider["problem"], "red"),
+            provider["origin"],
+        )
+        for provider in models["providers"]
+    ]
+    _table(("Provider", "State", "From"), rows)
+
+
+def show_findings(view: Mapping[str, Any]) -> None:
+    """The findings of the doctor, the worst first."""
+    if not view["findings"]:
+        console().print("Nothing looks wrong.")
+        return
+    rows = [
+        (
+            Text(each["level"], _LEVELS[each["level"]]),
+            each["about"],
+            _two(each["text"], each["cure"] and f"What to do: {each['cure']}"),
+        )
+        for each in view["findings"]
+    ]
+    _table(("Level", "About", "What is wrong"), rows)
+
+
+def show_warnings(records: Iterable[LogRecord]) -> None:
+    """What was warned of meanwhile, on the error stream."""
+    for record in records:
+        console(stderr=True).print(Text.assemble(("Warning: ", "yellow"), record.getMessage()))
+
+
 def show_failure(report: FailureReport) -> None:
     """Why the application does not start, on the error stream."""
     console(stderr=True).print(Text.assemble(("The application does not start.\n", "bold red"), render(report)))
@@ -89,6 +157,19 @@ def _table(titles: Iterable[str], rows: Iterable[Iterable[str | Text]]) -> None:
     for row in rows:
         table.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in row))
     console().print(table)
+
+
+def _unusual(metadata: Mapping[str, Any]) -> str:
+    """What is not as usual with a tool."""
+    set_ones = {name: value for name, value in metadata.items() if value not in (None, False)}
+    return ", ".join(name if value is True else f"{name}={value}" for name, value in set_ones.items())
+
+
+def _arguments(tool: Mapping[str, Any], schema: bool) -> str:
+    properties = (tool["schema"] or {}).get("properties", {})
+    return (
+        json.dumps(tool["schema"], indent=2, default=dict) if schema else f"takes {', '.join(properties) or 'nothing'}"
+    )
 
 
 def _two(first: str, second: str, style: str = "dim") -> Text:

@@ -1,25 +1,28 @@
 """The tools of an application: what is known of them while nothing is built, and all of them once it runs."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, get_args, get_origin
 
-from vernal.cli.inspection import Inspection
+from vernal.cli.inspection import Inspection, collected_warnings
 from vernal.context.application_context import ApplicationContext
 from vernal.context.definitions import BeanDefinition
+from vernal.context.failures import analyze
 from vernal.context.failures.errors import describe_exception
 from vernal.runtime.portal import run_blocking
 from vernal.tools.callback import ToolCallback, ToolCallbackProvider
 from vernal.tools.collection import ask_providers, expand_tools
+from vernal.tools.customization import ToolCustomizer, customized
 from vernal.tools.decorator import tools_of_class
 from vernal.tools.definition import ToolMetadata
 
 LATER = "known when the application runs; --start lists it"
+LEFT_OUT = "not offered: its settings (tools.named), or another tool customizer, leave it out"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundTool:
-    """A tool, or something that holds tools which are not known.
+    """A tool as it is offered, or something that holds tools which are not known.
 
     `source` is the bean or plugin that brings it, `origin` where it stands. `name` is None where `problem` says why it
     is not known, or that it cannot be a tool.
@@ -34,61 +37,100 @@ class FoundTool:
     problem: str = ""
 
 
-def find_tools(inspection: Inspection, running: ApplicationContext | None = None) -> list[FoundTool]:
-    """The tools of beans and plugins, as far as types tell; of a `running` application all of them.
-
-    Without it no bean is built and no provider asked; with it, those that hold tools are.
-    """
-    found = [tool for bean in inspection.application.beans.values() for tool in _of_bean(bean, running)]
-    for plugin in inspection.application.loaded_plugins or ():
-        found += _of_objects(f"plugin {plugin.name!r}", plugin.module, plugin.tools, ask=running is not None)
-    return found
-
-
-def _of_bean(bean: BeanDefinition, running: ApplicationContext | None) -> list[FoundTool]:
-    if bean.infrastructure:
-        return []
-    kind = get_origin(bean.type) or bean.type
-    marked = isinstance(kind, type) and bool(tools_of_class(kind))
-    if not (marked or any(_is_callback(each) for each in (kind, *get_args(bean.type)))):
-        return []
-    source, origin = f"bean {bean.name!r}", str(bean.origin)
-    if running is not None:
+def find_tools(inspection: Inspection) -> list[FoundTool]:
+    """The tools of beans and plugins, as far as types tell; of all beans only tool customizers are built."""
+    if inspection.context is None:
+        return list(_Finder(inspection).found())
+    with inspection.building_on_request() as context:
         try:
-            return _of_objects(source, origin, [running.get(bean.type, name=bean.name)], ask=True)
-        except Exception as error:  # noqa: BLE001 - a bean may raise anything, and the others are still to be seen
+            customizers = context.get_all(ToolCustomizer)
+        except Exception as error:  # noqa: BLE001 - a bean may raise anything, and the tools are still to be seen
+            problem = FoundTool(source="tool customizers", origin="", problem=describe_exception(error))
+            return [*_Finder(inspection).found(), problem]
+        return list(_Finder(inspection, customizers).found())
+
+
+def list_tools(inspection: Inspection) -> list[FoundTool]:
+    """All tools of beans and plugins: the application is started, beans that hold tools are built, providers asked.
+
+    Where the start fails, `inspection.failure` says why, and the answer is that of `find_tools`.
+    """
+    try:
+        with collected_warnings(), inspection.application as running:
+            return list(_Finder(inspection, running.get_all(ToolCustomizer), running).found())
+    except Exception as error:  # noqa: BLE001 - a start may fail in any way, which is shown
+        inspection.failure = analyze(error)
+        return list(_Finder(inspection).found())
+
+
+class _Finder:
+    """Reads the tools of beans and plugins; beans are built and providers asked where the application is `running`."""
+
+    def __init__(
+        self,
+        inspection: Inspection,
+        customizers: Sequence[ToolCustomizer] = (),
+        running: ApplicationContext | None = None,
+    ) -> None:
+        self._application = inspection.application
+        self._customizers = customizers
+        self._running = running
+
+    def found(self) -> Iterator[FoundTool]:
+        for bean in self._application.beans.values():
+            if not bean.infrastructure:
+                yield from self._of_bean(bean)
+        for plugin in self._application.loaded_plugins or ():
+            yield from self._of_objects(f"plugin {plugin.name!r}", plugin.module, plugin.tools)
+
+    def _of_bean(self, bean: BeanDefinition) -> list[FoundTool]:
+        kind = get_origin(bean.type) or bean.type
+        marked = isinstance(kind, type) and bool(tools_of_class(kind))
+        if not (marked or any(_is_callback(each) for each in (kind, *get_args(bean.type)))):
+            return []
+        source, origin = f"bean {bean.name!r}", str(bean.origin)
+        if self._running is not None:
+            try:
+                return self._of_objects(source, origin, [self._running.get(bean.type, name=bean.name)])
+            except Exception as error:  # noqa: BLE001 - a bean may raise anything, and the others are still to be seen
+                return [FoundTool(source=source, origin=origin, problem=describe_exception(error))]
+        if bean.value is not None:
+            return self._of_objects(source, origin, [bean.value])
+        if marked:
+            return self._of_objects(source, origin, [object.__new__(kind)])  # a blank one, to read its methods
+        return [FoundTool(source=source, origin=origin, problem=LATER)]
+
+    def _of_objects(self, source: str, origin: str, objects: Iterable[Any]) -> list[FoundTool]:
+        try:
+            return list(self._read(source, origin, objects))
+        except Exception as error:  # noqa: BLE001 - what is given as a tool may raise anything when it is read
             return [FoundTool(source=source, origin=origin, problem=describe_exception(error))]
-    if bean.value is not None:
-        return _of_objects(source, origin, [bean.value], ask=False)
-    if marked:
-        return _of_objects(source, origin, [object.__new__(kind)], ask=False)  # a blank one, to read its methods
-    return [FoundTool(source=source, origin=origin, problem=LATER)]
+
+    def _read(self, source: str, origin: str, objects: Iterable[Any]) -> Iterator[FoundTool]:
+        callbacks, providers = expand_tools(objects)
+        if providers and self._running is not None:
+            callbacks += run_blocking(ask_providers, providers)
+        for callback in callbacks:
+            offered = customized((callback,), self._customizers)
+            for each in offered:
+                yield _row(source, each)
+            if not offered:
+                yield replace(_row(source, callback), problem=LEFT_OUT)
+        if providers and self._running is None:
+            yield FoundTool(source=source, origin=origin, problem=LATER)
+
+
+def _row(source: str, callback: ToolCallback) -> FoundTool:
+    definition = callback.definition
+    return FoundTool(
+        source=source,
+        origin=callback.origin,
+        name=definition.name,
+        description=definition.description,
+        metadata=callback.metadata,
+        schema=definition.input_schema,
+    )
 
 
 def _is_callback(kind: Any) -> bool:
     return isinstance(kind, type) and issubclass(kind, (ToolCallback, ToolCallbackProvider))
-
-
-def _of_objects(source: str, origin: str, objects: Iterable[Any], *, ask: bool) -> list[FoundTool]:
-    try:
-        return list(_read(source, origin, objects, ask=ask))
-    except Exception as error:  # noqa: BLE001 - what is given as a tool may raise anything when it is read
-        return [FoundTool(source=source, origin=origin, problem=describe_exception(error))]
-
-
-def _read(source: str, origin: str, objects: Iterable[Any], *, ask: bool) -> Iterator[FoundTool]:
-    callbacks, providers = expand_tools(objects)
-    if ask and providers:
-        callbacks += run_blocking(ask_providers, providers)
-    for callback in callbacks:
-        definition = callback.definition
-        yield FoundTool(
-            source=source,
-            origin=callback.origin,
-            name=definition.name,
-            description=definition.description,
-            metadata=callback.metadata,
-            schema=definition.input_schema,
-        )
-    if providers and not ask:
-        yield FoundTool(source=source, origin=origin, problem=LATER)

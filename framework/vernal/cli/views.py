@@ -1,26 +1,21 @@
 """Each view as plain data, ready for JSON."""
 
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
+from vernal.cli.doctor import Finding
 from vernal.cli.inspection import Inspection
+from vernal.cli.models import Models
+from vernal.cli.tools import FoundTool
 from vernal.context.types import type_name
 
 
 def settings_view(inspection: Inspection) -> dict[str, Any]:
     """Every setting of the application, and the keys that nothing reads, which can be told once the beans are known."""
-    from vernal.context.settings import describe
-    from vernal.context.settings.unknown import find_unknown
-
-    environment, plugins = inspection.application.environment, inspection.application.loaded_plugins
-    if environment is None:
-        return {"settings": [], "unknown": []}
-    classes = inspection.settings_classes
-    left_out = plugins.left_out if plugins is not None else ()
-    unknown = find_unknown(environment, classes, left_out) if inspection.context is not None else ()
     return {
-        "settings": [asdict(row) for row in describe(environment, classes)],
-        "unknown": [asdict(each) for each in unknown],
+        "settings": [asdict(row) for row in inspection.settings_rows],
+        "unknown": [asdict(each) for each in inspection.unknown_settings],
     }
 
 
@@ -74,6 +69,34 @@ def beans_view(inspection: Inspection) -> dict[str, Any]:
         ],
         "chosen": [],
     }
+
+
+def tools_view(tools: Iterable[FoundTool]) -> dict[str, Any]:
+    """The tools by who brings them, each with its JSON schema."""
+    return {
+        "tools": [
+            {
+                "name": tool.name,
+                "description": tool.description,
+                "source": tool.source,
+                "origin": tool.origin,
+                "metadata": asdict(tool.metadata) if tool.metadata is not None else None,
+                "schema": dict(tool.schema) if tool.schema is not None else None,
+                "problem": tool.problem,
+            }
+            for tool in tools
+        ]
+    }
+
+
+def models_view(models: Models) -> dict[str, Any]:
+    """Which model answers and why, and every provider."""
+    return {"models": asdict(models)}
+
+
+def doctor_view(findings: Iterable[Finding]) -> dict[str, Any]:
+    """What looks wrong, the worst first."""
+    return {"findings": [asdict(finding) for finding in findings]}
 
 
 def _name(contribution: object) -> str:

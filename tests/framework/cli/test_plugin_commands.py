@@ -62,7 +62,7 @@ def test_a_plugin_adds_commands(arguments: list[str], output: str) -> None:
 def test_our_own_commands_keep_their_names(caplog: pytest.LogCaptureFixture) -> None:
     """A plugin's command of a name of ours is left out, with a warning that names the plugin."""
     help_text = CliRunner().invoke(program([]), ["--help"]).stdout
-    assert help_text.count(" beans ") == 1
+    assert help_text.count("│ beans ") == 1
     assert "say-hello" in help_text
     assert "'beans' of plugin 'shop' (vernal-shop 1.0, shop_plugin_of_test) is left out" in caplog.text
 

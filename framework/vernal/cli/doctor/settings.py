@@ -1,0 +1,63 @@
+"""Settings that nothing reads, that are wrong, or that are secret and can be read by others."""
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from vernal.cli.doctor.finding import Finding, Level
+from vernal.cli.inspection import Inspection
+
+_FILE = re.compile(r"(?:.* in )?(?P<file>.+?)(?::\d+)?")
+_READ_BY_OTHERS = 0o044
+
+
+def check_unknown_settings(inspection: Inspection) -> Iterator[Finding]:
+    """Keys that nothing reads; they can be told only once the beans are known."""
+    for unknown in inspection.unknown_settings:
+        problem = unknown.problem
+        yield Finding(
+            level=Level.WARNING,
+            about=unknown.written,
+            text=f"{problem.reason} ({unknown.origin})",
+            cure=problem.action or "remove it, or install what reads it",
+        )
+
+
+def check_values(inspection: Inspection) -> Iterator[Finding]:
+    """Values that cannot be used, also of settings that no bean has asked for yet."""
+    for row in inspection.settings_rows:
+        if row.problem:
+            yield Finding(
+                level=Level.ERROR,
+                about=row.key,
+                text=f"{row.key} is {row.value!r} ({row.origin}): {row.problem}",
+                cure=f"set {row.variable} to a value of type {row.type}",
+            )
+
+
+def check_secret_files(inspection: Inspection) -> Iterator[Finding]:
+    """Secrets in files that other users of the machine can read, or that are usually under version control."""
+    directory = inspection.application.directory
+    keys: dict[Path, list[str]] = {}
+    for row in inspection.settings_rows:
+        match = _FILE.fullmatch(row.origin)
+        file = directory / match["file"] if match is not None else directory
+        if row.secret and row.value is not None and file.is_file():
+            keys.setdefault(file, []).append(row.key)
+    for file, held in keys.items():
+        names = ", ".join(held)
+        if file.suffix == ".toml":
+            yield Finding(
+                level=Level.WARNING,
+                about=file.name,
+                text=f"{file.name} holds secrets ({names}), and such files are usually under version control",
+                cure="move them to the environment, to .env or to the secrets directory",
+            )
+        if os.name == "posix" and file.stat().st_mode & _READ_BY_OTHERS:
+            yield Finding(
+                level=Level.WARNING,
+                about=file.name,
+                text=f"{file.name} holds secrets ({names}), and other users of this machine can read it",
+                cure=f"chmod 600 {file.name}",
+            )
