@@ -1,0 +1,116 @@
+"""Mistakes that users make, and what they are told: what was given, what is wanted, what to do."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from vernal import (
+    Application,
+    ChatClient,
+    ChatModel,
+    ChatOptions,
+    ConfigurationError,
+    FunctionToolCallback,
+    ToolDefinition,
+    tool,
+    tool_callbacks,
+)
+from vernal.testing import ScriptedChatModel
+
+
+class Orders:
+    @tool
+    def refund(self, order: int) -> str:
+        """Refund an order."""
+        return "refunded"
+
+
+class MoreOrders(Orders):
+    """A second object with the same tool."""
+
+
+@tool
+def any_number(*orders: int) -> str:
+    """Refund orders."""
+    return "refunded"
+
+
+def ask(settings: dict[str, Any] | None = None, environ: dict[str, str] | None = None, **use: Any) -> None:
+    """Boot an application and ask a question."""
+    with Application(settings=settings, environ=environ or {}, directory=Path("/nonexistent")) as context:
+        if model := use.get("model"):
+            with context.override(ChatModel, model):
+                context.get(ChatClient).prompt("Refund 42").tools(*use.get("tools", ())).call().content()
+            return
+        spec = context.get(ChatClient).prompt("Refund 42").tools(*use.get("tools", ()))
+        if options := use.get("options"):
+            spec.options(options())
+        spec.call().content()
+
+
+OFFLINE = {"VERNAL_CHAT__MODEL": "offline"}
+MISTAKES: list[tuple[str, dict[str, Any], list[str]]] = [
+    ("no model reachable", {"settings": {"chat": {"offline_fallback": False}}}, ["no chat model", "OPENAI_API_KEY"]),
+    ("key missing", {"environ": {"VERNAL_CHAT__MODEL": "openai:gpt-5-mini"}}, ["VERNAL_OPENAI__API_KEY"]),
+    ("misspelt provider", {"settings": {"chat": {"model": "opnai:gpt-5"}}}, ["opnai", "did you mean 'openai'"]),
+    ("unknown setting", {"settings": {"tools": {"throw": True}}}, ["tools.throw", "nothing reads it"]),
+    (
+        "misspelt setting",
+        {"settings": {"chat": {"client": {"tool_calling": {"advisor_ordr": 5}}}}},
+        ["chat.client.tool_calling.advisor_ordr", "advisor_order"],
+    ),
+    ("setting of the wrong kind", {"environ": {**OFFLINE, "VERNAL_TOOLS__MAX_PARALLEL_CALLS": "many"}}, ["many"]),
+    ("two tools of one name", {"environ": OFFLINE, "tools": [Orders(), MoreOrders()]}, ["refund", "MoreOrders"]),
+    ("an object without tools", {"environ": OFFLINE, "tools": [object()]}, ["No @tool methods found"]),
+    ("a class in place of an object", {"environ": OFFLINE, "tools": [Orders]}, ["Orders", "object of it"]),
+    ("a tool that cannot be called", {"environ": OFFLINE, "tools": [any_number]}, ["any_number", "*orders"]),
+    (
+        "an option out of range",
+        {"environ": OFFLINE, "options": lambda: ChatOptions(temperature=-1)},
+        ["temperature is -1", "at least 0"],
+    ),
+    (
+        "an option of the wrong kind",
+        {"environ": OFFLINE, "options": lambda: ChatOptions(max_tokens="many")},  # type: ignore[arg-type]
+        ["max_tokens is 'many'", "integer"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("mistake", "use", "said"), MISTAKES, ids=[mistake for mistake, _, _ in MISTAKES])
+def test_a_mistake_is_answered_clearly(mistake: str, use: dict[str, Any], said: list[str]) -> None:
+    """The error names what was given and what to do."""
+    with pytest.raises(Exception, match=r"\w+") as raised:
+        ask(**use)
+    text = str(raised.value)
+    assert all(part in text for part in said), text
+    assert len(text) < 1500, text
+
+
+NAMELESS: list[Any] = [
+    lambda: ToolDefinition("", "A tool.", {"type": "object"}),
+    lambda: ToolDefinition("  ", "A tool.", {"type": "object"}),
+    lambda: tool_callbacks(tool(name="  ")(lambda: "x")),
+    lambda: tool_callbacks(lambda: "x"),
+    lambda: FunctionToolCallback(lambda: "x"),
+]
+
+
+@pytest.mark.parametrize("declare", NAMELESS)
+def test_a_tool_without_a_name_is_refused(declare: Any) -> None:
+    """A blank name, and a function that has none, are refused where they are declared (TDU-06)."""
+    with pytest.raises(ValueError, match="name"):
+        declare()
+
+
+def test_a_failing_model_is_raised_as_it_is() -> None:
+    """An error of the service reaches the caller unchanged."""
+    with pytest.raises(OSError, match="down"):
+        ask(environ=OFFLINE, model=ScriptedChatModel([OSError("down")]))
+
+
+def test_configuration_errors_are_one_family() -> None:
+    """Whoever catches ConfigurationError catches what was declared wrongly."""
+    with pytest.raises(ConfigurationError):
+        ask(settings={"chat": {"model": "opnai"}})
