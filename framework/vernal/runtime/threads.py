@@ -112,4 +112,10 @@ class _Worker(threading.Thread):
             del job, outcome
 
 
-os.register_at_fork(after_in_child=_idle.clear)
+def _forget() -> None:
+    """After a fork neither the workers nor the loop of the forking tool exist in the child."""
+    _idle.clear()
+    _origin.loop = None
+
+
+os.register_at_fork(after_in_child=_forget)
