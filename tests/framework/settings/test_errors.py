@@ -64,7 +64,7 @@ def test_in_a_file_the_key_is_named_as_it_is_written_there(tmp_path: Path) -> No
     assert "(VERNAL_SERVICE__RETRIES in .env:1)" in str(_fail(Service, tmp_path))
     (tmp_path / ".env").write_text("")
     (tmp_path / "vernal.toml").write_text("[service]\nretries = -1\n")
-    assert "service.retries = -1: wanted greater than or equal to 0 (service.retries in vernal.toml:2)" in str(
+    assert "service.retries = -1: wanted a value greater than or equal to 0 (service.retries in vernal.toml:2)" in str(
         _fail(Service, tmp_path)
     )
 

@@ -8,7 +8,7 @@ from typing import Any
 class FailureReport:
     """What failed, how it came to that, and what to do.
 
-    `kind` is the heading of the failure on the errors page; `path` leads from who asked to what is missing, one line
+    `kind` names the failure, as the errors page does; `path` leads from who asked to what is missing, one line
     each; `details` are further facts, such as candidates and why each was kept out; `action` is one sentence.
     """
 

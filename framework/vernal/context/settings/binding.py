@@ -233,7 +233,8 @@ def relax(annotation: Any, value: Any) -> Any:
 def _reason(message: str) -> str:
     """pydantic's sentence as the end of ours."""
     if message.startswith("Input should be "):
-        return "wanted " + message.removeprefix("Input should be ")
+        wanted = message.removeprefix("Input should be ")
+        return f"wanted a value {wanted}" if wanted.startswith(("greater", "less")) else f"wanted {wanted}"
     for start in ("Value error, ", "Assertion failed, "):
         if message.startswith(start):
             message = message.removeprefix(start)
