@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from types import MappingProxyType, ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -41,7 +41,6 @@ class ApplicationContext:
     It comes from `Application(…)`: `with Application() as context`, `async with`, `.start()` or `.astart()`; closing it
     closes every resource, the last opened first. Beans may take it as a parameter.
 
-    `container` is the container of dependency-injector that holds a provider for every bean, under the bean's name;
     `conditions` says what was decided and why; `loop` is the event loop on which asynchronous beans were started, None
     where there are none.
     """
@@ -63,7 +62,12 @@ class ApplicationContext:
         self._undo: list[Callable[[], object]] = []
         self._closed = False
         self._refusal = ""
-        self.container: DynamicContainer = self._linker.link()
+        self._linker.check_names()
+
+    @cached_property
+    def container(self) -> "DynamicContainer":
+        """The container of dependency-injector that holds a provider for every bean, under the bean's name."""
+        return self._linker.container()
 
     @property
     def beans(self) -> Mapping[str, BeanDefinition]:

@@ -4,7 +4,6 @@ import threading
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from dependency_injector.containers import DynamicContainer
 from dependency_injector.providers import Callable as CallableProvider
 from dependency_injector.providers import Dict, Factory, Object, Provider, ThreadSafeSingleton
 
@@ -17,9 +16,47 @@ from vernal.context.object_provider import ObjectProvider
 from vernal.context.registry import list_types
 
 if TYPE_CHECKING:
+    from dependency_injector.containers import DynamicContainer
+
     from vernal.context.application_context import ApplicationContext
 
-RESERVED_NAMES = frozenset(dir(DynamicContainer)) | {"providers", "wiring_config", "declarative_parent", "__self__"}
+RESERVED_NAMES = frozenset(
+    {
+        "__self__",
+        "apply_container_providers_overridings",
+        "assign_parent",
+        "check_dependencies",
+        "declarative_parent",
+        "dependencies",
+        "from_json_schema",
+        "from_schema",
+        "from_yaml_schema",
+        "init_resources",
+        "is_auto_wiring_enabled",
+        "load_config",
+        "overridden",
+        "override",
+        "override_providers",
+        "parent",
+        "parent_name",
+        "provider_type",
+        "providers",
+        "reset_last_overriding",
+        "reset_override",
+        "reset_singletons",
+        "resolve_provider_name",
+        "set_provider",
+        "set_providers",
+        "shutdown_resources",
+        "traverse",
+        "unwire",
+        "wire",
+        "wired_to_modules",
+        "wired_to_packages",
+        "wiring_config",
+    }
+)
+"""What containers of dependency-injector have of their own; written out, since no start needs their module."""
 
 
 class _OwnLock(type):
@@ -54,16 +91,23 @@ class Linker:
         self._lifecycle = lifecycle
         self._providers: dict[str, Provider[Any]] = {}
 
-    def link(self) -> DynamicContainer:
-        """A container with a provider for each bean, under the bean's name.
+    def check_names(self) -> None:
+        """Refuse beans that the container could not hold.
 
         Raises:
-            ReservedNameError: a bean has the name of a method of the container.
+            ReservedNameError: a bean has the name of a method or attribute of the container.
         """
-        container = DynamicContainer()
         for definition in self._graph.order:
             if definition.name in RESERVED_NAMES:
                 raise ReservedNameError(definition)
+
+    def container(self) -> "DynamicContainer":
+        """A container with a provider for each bean, under the bean's name."""
+        # It brings the wiring of dependency-injector, and with it FastAPI and Flask where these are installed: 0.2 s.
+        from dependency_injector.containers import DynamicContainer
+
+        container = DynamicContainer()
+        for definition in self._graph.order:
             container.set_provider(definition.name, self.provider(definition))
         return container
 
