@@ -166,7 +166,7 @@ def test_plugins_shows_what_each_gives(run: Run, shown: Callable[[Application], 
     assert "it has no function marked @hookimpl" in text
 
 
-@pytest.mark.parametrize("command", ["settings", "plugins", "conditions", "beans"])
+@pytest.mark.parametrize("command", ["settings", "plugins", "conditions", "beans", "tools", "models", "doctor"])
 def test_every_view_works_when_the_start_fails(run: Run, command: str) -> None:
     """The view is shown as far as it is known, the failure beside it, and the exit code is 1."""
     view = data(run(command, "--app", "shown_app:broken", "--json"), 1)
