@@ -45,6 +45,7 @@ class ConfigurationSource:
         self.provenance = provenance
         self.name = source_name(cls)
         self.full_name = f"{cls.__module__}.{cls.__qualname__}"
+        self.names = frozenset({self.name, self.full_name, *self.mark.replaces})
         self.conditions: tuple[Condition, ...] = get_mark(cls, CONDITIONS) or ()
 
     @property
@@ -142,6 +143,7 @@ class BeanMethod:
             points=points_of(function, self.hints, self.origin.source, bound=self.of_instance),
             function=context_manager(function) if self.construction.is_resource else function,
             owner=self.source.definition if self.of_instance else None,
+            conditions=(*self.source.conditions, *self.conditions),
         )
         check_scope(definition)
         return definition

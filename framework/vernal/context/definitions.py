@@ -10,6 +10,8 @@ from vernal.context.types import type_name
 if TYPE_CHECKING:
     from dependency_injector.providers import Provider
 
+    from vernal.context.conditions.base import Condition
+
 LOWEST_PRECEDENCE = 2**31 - 1
 
 
@@ -118,7 +120,7 @@ class BeanDefinition:
     object's own `order` says, else last). `lazy` is None for the default: singletons are built on first use, resources
     start with the context. `timeout` bounds the start and the end of an asynchronous bean, in seconds each. One of
     `function` (with the `owner` that it is a method of), `provider` (of a user's container, used as it is) and `value`
-    brings the object about.
+    brings the object about. `conditions` are those of its class and method, all of which matched.
     """
 
     name: str
@@ -136,6 +138,7 @@ class BeanDefinition:
     provider: "Provider[Any] | None" = None
     value: Any = None
     infrastructure: bool = False
+    conditions: "tuple[Condition, ...]" = ()
 
     @property
     def starts_with_context(self) -> bool:

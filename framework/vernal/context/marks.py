@@ -41,6 +41,7 @@ class ConfigurationMark:
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
     order: int = 0
+    replaces: tuple[str, ...] = ()
 
 
 def set_mark(target: object, attribute: str, value: object) -> None:
@@ -130,9 +131,11 @@ Names = str | type | Sequence[str | type]
 @overload
 def auto_configuration(cls: C, /) -> C: ...
 @overload
-def auto_configuration(*, before: Names = (), after: Names = (), order: int = 0) -> Callable[[C], C]: ...
 def auto_configuration(
-    cls: C | None = None, /, *, before: Names = (), after: Names = (), order: int = 0
+    *, before: Names = (), after: Names = (), order: int = 0, replaces: Names = ()
+) -> Callable[[C], C]: ...
+def auto_configuration(
+    cls: C | None = None, /, *, before: Names = (), after: Names = (), order: int = 0, replaces: Names = ()
 ) -> C | Callable[[C], C]:
     """Mark a class of default beans, which are considered after all beans of the user and step back where told to.
 
@@ -141,8 +144,11 @@ def auto_configuration(
             Names that nobody carries are ignored.
         after: Auto-configurations that come earlier than this one, likewise.
         order: Lower comes first among those that no `before` or `after` ties together; then the name decides.
+        replaces: Names that it had before, under which `before`, `after` and exclusions still find it.
     """
-    mark = ConfigurationMark(automatic=True, before=_names(before), after=_names(after), order=order)
+    mark = ConfigurationMark(
+        automatic=True, before=_names(before), after=_names(after), order=order, replaces=_names(replaces)
+    )
 
     def decorate(target: C) -> C:
         set_mark(target, CONFIGURATION, mark)

@@ -40,7 +40,7 @@ class AutoConfigurationOrder:
     def _constraints(self) -> dict[str, list[ConfigurationSource]]:
         named: dict[str, list[ConfigurationSource]] = {}
         for source in self._base:
-            for name in {source.name, source.full_name}:
+            for name in source.names:
                 named.setdefault(name, []).append(source)
         earlier: dict[str, list[ConfigurationSource]] = {source.full_name: [] for source in self._base}
         for source in self._base:

@@ -8,4 +8,5 @@ from vernal.context.settings.base import Settings
 class AutoConfigureSettings(Settings, prefix="autoconfigure"):
     """Which auto-configurations are considered."""
 
+    enabled: bool = Field(default=True, description="Whether auto-configurations are considered at all.")
     exclude: list[str] = Field(default=[], description="Auto-configurations to leave out, by class name.")

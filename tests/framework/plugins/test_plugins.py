@@ -39,10 +39,10 @@ def load(extra: dict[str, object] | None = None, *, discover: bool = False, **se
     return load_with(extra, settings, discover=discover)
 
 
-def load_with(
-    extra: dict[str, object] | None, settings: Mapping[str, object], *, discover: bool = False
-) -> LoadedPlugins:
-    """The same, with the settings as a mapping."""
+def load_with(extra: dict[str, object] | None, settings: Mapping[str, Any], *, discover: bool = False) -> LoadedPlugins:
+    """The same, with the settings as a mapping; the plugin of vernal itself is left out."""
+    disabled = [*settings.get("disabled", ()), *(["vernal-autoconfig"] if discover else [])]
+    settings = {**settings, "disabled": disabled}
     environment = Environment.load({"plugins": settings}, directory=Path("/nonexistent"), environ={})
     return load_plugins(environment, discover=discover, extra=extra)
 
@@ -203,6 +203,13 @@ def test_the_allow_list_admits_only_its_names() -> None:
     loaded = load(extra=extra, enabled=["b"])
     assert [(plugin.name, plugin.state) for plugin in loaded.plugins] == [("a", "not enabled"), ("b", "loaded")]
     assert list(load(extra=extra, enabled=[])) == []
+
+
+def test_the_allow_list_is_about_others() -> None:
+    """Plugins of vernal itself need not be on the list; `plugins.disabled` keeps them out all the same."""
+    environment = Environment.load({"plugins.enabled": []}, directory=Path("/nonexistent"), environ={})
+    assert [plugin.name for plugin in load_plugins(environment)] == ["vernal-autoconfig"]
+    assert list(load(discover=True, enabled=[])) == []
 
 
 def test_the_preference_ranks_plugins() -> None:

@@ -2,7 +2,7 @@
 
 import inspect
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,9 @@ from vernal.context.settings.names import fold, nearest, variable_of
 
 if TYPE_CHECKING:
     from vernal.context.settings.environment import Environment
+
+OWN = "vernal"
+"""The distribution that the framework itself comes in."""
 
 _log = logging.getLogger("vernal.plugins")
 
@@ -57,7 +60,8 @@ def load_plugins(
     """Load the plugins that the settings allow.
 
     `discover` says whether installed distributions are searched for entry points of the group `vernal`; `extra` are
-    modules or objects with `@hookimpl` functions, by plugin name, as tests give them. Auto-configurations and settings
+    modules or objects with `@hookimpl` functions, by plugin name, as tests give them. `plugins.enabled` is a list of
+    what others bring: the plugins of vernal's own distribution need not be on it. Auto-configurations and settings
     classes are asked for here, the other contributions when they are first read.
 
     Raises:
@@ -74,11 +78,16 @@ def load_plugins(
     for plugin, load in found:
         if any(fold(name) in _names(plugin) for name in settings.disabled):
             plugin.state = "disabled"
-        elif settings.enabled is not None and not any(fold(name) in _names(plugin) for name in settings.enabled):
+        elif not _is_allowed(plugin, settings.enabled):
             plugin.state = "not enabled"
         else:
             _load(plugin, load, manager, strict=settings.strict)
     return LoadedPlugins(plugins, prefer=tuple(settings.prefer))
+
+
+def _is_allowed(plugin: Plugin, enabled: Sequence[str] | None) -> bool:
+    """Whether the list of allowed plugins admits this one."""
+    return enabled is None or plugin.distribution == OWN or any(fold(name) in _names(plugin) for name in enabled)
 
 
 def _installed() -> Iterator[tuple[Plugin, Callable[[], object]]]:

@@ -98,7 +98,7 @@ class PluginsSettings(Settings, prefix="plugins"):
 
     disabled: tuple[str, ...] = Field(default=(), description="Plugins that are not loaded.")
     enabled: tuple[str, ...] | None = Field(
-        default=None, description="When set, only these plugins are loaded (the defaults are vernal-autoconfig)."
+        default=None, description="When set, only these plugins are loaded, beside those of vernal itself."
     )
     prefer: tuple[str, ...] = Field(
         default=(), description="Plugins whose defaults win over those of others, in order."
