@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from vernal import (
+    AdvisorChain,
     AssistantMessage,
     CallAdvisor,
     CallAdvisorChain,
@@ -122,6 +123,63 @@ def test_the_manager_gets_the_whole_turn_all_the_same(form: "Form") -> None:
     assert manager.seen[1] == manager.results[0].conversation_history
     assert [m.message_type.value for m in manager.seen[1]] == ["user", "assistant", "tool"]
     assert len(keeper.seen[1]) == 1
+
+
+class Reminding(ToolCallingAdvisor):
+    """Puts a message behind the first tool response."""
+
+    async def do_before_call(self, request: ChatClientRequest, chain: AdvisorChain) -> ChatClientRequest:
+        *_, last = request.prompt.messages
+        if isinstance(last, ToolResponseMessage) and last.responses[0].id == "Oslo":
+            return request.with_prompt(request.prompt.with_messages((*request.prompt.messages, UserMessage("Go on."))))
+        return request
+
+
+def test_what_a_hook_adds_is_part_of_the_conversation(form: "Form") -> None:
+    """With the history disabled a hook's message reaches the manager, and each later round, once (TCA-36, R23)."""
+    keeper, manager = Keeper(asking("Oslo"), asking("Rome"), asking("Bern"), ChatResponse.of("Fine.")), Recording()
+    advisor = Reminding(tool_calling_manager=manager, conversation_history_enabled=False)
+    spec = ChatClient(ScriptedChatModel()).prompt("Hello").system("Be brief.").tools(weather)
+    form.ask(spec.advisors(advisor, keeper))
+    system, added = SystemMessage("Be brief."), UserMessage("Go on.")
+    assert [messages[:-1] for messages in keeper.seen[2:]] == [(system, added), (system, added)]
+    assert [messages.count(added) for messages in manager.seen] == [0, 1, 1]
+    assert [len(messages) for messages in manager.seen] == [2, 5, 7]
+
+
+def test_a_system_message_that_a_hook_renews_is_there_once(form: "Form") -> None:
+    """A hook that words the system message anew in each round leaves no old one behind (R23)."""
+
+    class Renewing(ToolCallingAdvisor):
+        async def do_before_call(self, request: ChatClientRequest, chain: AdvisorChain) -> ChatClientRequest:
+            text = f"{request.prompt.system_message.text}!"
+            return request.with_prompt(request.prompt.augment_system_message(text))
+
+    for enabled in (True, False):
+        keeper = Keeper(*two_rounds())
+        advisor = Renewing(conversation_history_enabled=enabled)
+        spec = ChatClient(ScriptedChatModel()).prompt("Hello").system("Be brief").tools(weather)
+        form.ask(spec.advisors(advisor, keeper))
+        systems = [[m.text for m in messages if isinstance(m, SystemMessage)] for messages in keeper.seen]
+        assert systems == [["Be brief!"], ["Be brief!!"], ["Be brief!!!"]]
+
+
+@pytest.mark.parametrize("inside", [True, False])
+def test_what_a_hook_takes_away_is_gone(form: "Form", inside: bool) -> None:
+    """With the history enabled the messages of a hook are the conversation, memory inside or not (TCA-32, R23)."""
+
+    class Condensing(ToolCallingAdvisor):
+        async def do_before_call(self, request: ChatClientRequest, chain: AdvisorChain) -> ChatClientRequest:
+            if len(request.prompt.messages) < 3:
+                return request
+            return request.with_prompt(request.prompt.with_messages([UserMessage("In short: Hello")]))
+
+    manager, answers = Recording(), two_rounds()
+    below = [Keeper(*answers)] if inside else []
+    model = ScriptedChatModel(() if inside else answers)
+    spec = ChatClient(model).prompt("Hello").tools(weather)
+    form.ask(spec.advisors(Condensing(tool_calling_manager=manager), *below))
+    assert manager.seen == [(UserMessage("Hello"),), (UserMessage("In short: Hello"),)]
 
 
 def test_a_history_that_nobody_keeps_is_not_lost(form: "Form") -> None:

@@ -135,9 +135,10 @@ def test_a_message_of_a_later_round_stays(form: "Form", history: bool) -> None:
         return request
 
     model = ScriptedChatModel(asking("Oslo", "Rome"))
-    form.ask(spec_of(model, *advisors_with("do_before_call", always(remind), history=history)))
+    form.ask(spec_of(model, *advisors_with("do_before_call", always(remind), history=history)).system("Be brief."))
     assert [list(request.messages).count(REMINDER) for request in model.requests] == [0, 1, 1]
-    assert [len(request.messages) for request in model.requests] == [1, 4, 6]
+    assert [len(request.messages) for request in model.requests] == [2, 5, 7]
+    assert [request.messages.count(SystemMessage("Be brief.")) for request in model.requests] == [1, 1, 1]
 
 
 @pytest.mark.parametrize("history", [True, False])

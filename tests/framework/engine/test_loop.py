@@ -114,7 +114,7 @@ def test_an_answer_without_a_chat_response_ends_the_turn(form: "Form") -> None:
     loop = {"tool_calling_manager": manager, "tool_execution_eligibility_checker": checker}
     outcome = form.ask(spec_of(ScriptedChatModel(), Mute(), **loop))
     assert outcome.client_response.context["mute"] is True
-    assert [chunk.chat_response for chunk in outcome.chunks if chunk.chat_response is not None] == []
+    assert [chunk.chat_response for chunk in outcome.chunks] == [None]
     assert (manager.asked, checked) == ([], [])
 
 

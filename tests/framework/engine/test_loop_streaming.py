@@ -13,6 +13,7 @@ from vernal import (
     AssistantMessage,
     BaseAdvisor,
     ChatClient,
+    ChatClientRequest,
     ChatClientRequestSpec,
     ChatClientResponse,
     ChatModel,
@@ -22,6 +23,8 @@ from vernal import (
     MessageWindowChatMemory,
     ObservationRegistry,
     Prompt,
+    StreamAdvisor,
+    StreamAdvisorChain,
     ToolCallingAdvisor,
 )
 from vernal.testing import ScriptedChatModel, chunks, tool_call, tool_calls
@@ -261,3 +264,27 @@ def test_the_checker_may_let_text_and_call_through(form: "Form") -> None:
     assert outcome.text == "Let me look."
     assert [call.name for call in outcome.chat_response.tool_calls] == ["weather"]
     assert outcome.chat_response.finish_reason == "tool_calls"
+
+
+class Announcing(StreamAdvisor):
+    """Sends chunks without a chat response around those of the model."""
+
+    order = 7
+
+    async def advise_stream(
+        self, request: ChatClientRequest, chain: StreamAdvisorChain
+    ) -> AsyncIterator[ChatClientResponse]:
+        yield ChatClientResponse(None, {"announced": "begin"})
+        async for chunk in chain.next_stream(request):
+            yield chunk
+        yield ChatClientResponse(None, {"announced": "end"})
+
+
+def test_chunks_without_a_response_disturb_nothing(stream_form: "Form") -> None:
+    """They pass at once, and the round is what the other chunks make of it (TCA-18, TCA-42)."""
+    model = ScriptedChatModel([tool_call("weather", city="Oslo"), "Fine."])
+    outcome = stream_form.ask(spec_of(model, Announcing()))
+    assert [chunk.text for chunk in outcome.chunks if chunk.chat_response is not None] == ["Fine."]
+    announced = [chunk.context["announced"] for chunk in outcome.chunks if chunk.chat_response is None]
+    assert announced == ["begin", "end"] * 2
+    assert len(model.requests) == 2

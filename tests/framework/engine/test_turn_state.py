@@ -14,6 +14,7 @@ from vernal import (
     FunctionToolCallback,
     MessageChatMemoryAdvisor,
     MessageWindowChatMemory,
+    Prompt,
     ToolCallback,
     ToolCallbackProvider,
     ToolCallingAdvisor,
@@ -38,10 +39,10 @@ def endless(rounds: int) -> ScriptedChatModel:
 
 
 class Forgetting(ToolCallingAdvisor):
-    """Sends the question only, in each round: the model sees nothing of what has been done."""
+    """Sends the question only, in a prompt of its own: the model sees nothing of what has been done."""
 
     async def do_before_call(self, request: ChatClientRequest, chain: AdvisorChain) -> ChatClientRequest:
-        return request.with_prompt(request.prompt.with_messages([request.prompt.user_message]))
+        return request.with_prompt(Prompt(request.prompt.user_message, request.prompt.options))
 
 
 class Chattering(ToolCallingAdvisor):
