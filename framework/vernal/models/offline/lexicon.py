@@ -10,9 +10,12 @@ PREPOSITIONS = word_set(
     "in at on for of from to into with by about near around until till since as under over above below after before "
     "between named called titled saying says via per than through"
     " à au aux en dans pour de du des i på til fra für bei nach von aus zu zum zur im am um a al em para voor naar van"
-    " op te der del della di da do el la los las le les den det die das dem een et y ein une un una"
+    " op te der del della di da do el la los las le les den det die das dem een et y ein une un una في من إلى"
 )
 """Words that lead to a value, never a part of it."""
+
+ARTICLES = word_set("the a an my your our his her their this that der die das den dem le la les el los las il lo")
+"""Words that may stand between a preposition and its value."""
 
 GREETINGS = word_set(
     "hello hi hey dear hallo guten moin bonjour salut hola ciao olá hej привет здравствуйте "
@@ -31,7 +34,7 @@ _ENGLISH = word_set(
 _OTHERS = word_set(
     "wie was wer wo wann ist sind bitte mir ich du wir ihr und oder quel quelle quels quelles est sont il elle je tu "
     "nous vous fait qu que qui quoi où comment qué cuál cuánto cómo dónde hace hay es son por wat hoe waar is het de "
-    "hvad hvordan hvor er vad hur är che chi come dove è sono qual quanto como onde está"
+    "hvad hvordan hvor er vad hur är che chi come dove è sono qual quanto como onde está ما هو هي"
 )
 STOP = PREPOSITIONS | GREETINGS | _ENGLISH | _OTHERS
 """Words that say nothing of the subject; beside English a handful of other languages'."""

@@ -46,7 +46,8 @@ class OfferedTool:
                     _weigh(weights, stems(value, without=_SILENT) if isinstance(value, str) else (), 1.5)
         _weigh(weights, stems(subject(definition.description), without=_SILENT), 1.5)
         words = stems(" ".join(split_name(definition.name)), without=_SILENT)
-        _weigh(weights, words[:1], 3 if len(words) == 1 else 2)
+        begins_with_verb = len(words) > 1 and split_name(definition.name)[0] not in _SILENT
+        _weigh(weights, words[:1], 2 if begins_with_verb else 3)
         _weigh(weights, words[1:], 3)
         return cls(definition, weights, frozenset(words))
 
@@ -80,22 +81,30 @@ def vocabulary(tools: Sequence[OfferedTool]) -> frozenset[str]:
 def select(
     tools: Sequence[OfferedTool], clause: Reading, evidence: Callable[[OfferedTool], float]
 ) -> list[tuple[OfferedTool, float]]:
-    """The tools that `clause` speaks of with their scores, the best first; `evidence` decides between equals.
+    """The tools that `clause` speaks of with their scores, the best first.
+
+    Between equals it decides whether the clause has what they need (`evidence` is negative where not), then how much
+    of their names was said, then how many values they would take.
 
     A second tool is taken only for words that the first does not explain, one of its name among them.
     """
+
+    def rank(covered: float, tool: OfferedTool) -> tuple[bool, float, float]:
+        values = evidence(tool)
+        return values >= 0, covered, values
+
     said, meant = _said(clause)
     begins = clause.tokens[clause.first].stem if clause.first <= clause.last else ""
     scored = [(tool.score(said, meant) + (tool.verb == begins), tool.covered(said | meant), tool) for tool in tools]
     least = BARELY if len(tools) > 1 else 0.1
     selected: list[tuple[OfferedTool, float]] = []
     while scored:
-        best = max((score, covered) for score, covered, _ in scored)
-        if best[0] < (CLEARLY if selected else least) or (selected and not best[1]):
+        best = max(score for score, *_ in scored)
+        equals = [(covered, tool) for score, covered, tool in scored if score == best]
+        _, chosen = max(equals, key=lambda each: rank(*each)) if len(equals) > 1 else equals[0]
+        if best < (CLEARLY if selected else least) or (selected and not chosen.covered(said | meant)):
             break
-        equals = [tool for score, covered, tool in scored if (score, covered) == best]
-        chosen = max(equals, key=evidence) if len(equals) > 1 else equals[0]
-        selected.append((chosen, best[0]))
+        selected.append((chosen, best))
         explained = frozenset(chosen.weights) | related(chosen.weights)
         said, meant = said - explained, meant - explained
         scored = [(t.score(said, meant), t.covered(said | meant), t) for *_, t in scored if t is not chosen]

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from vernal.models.offline.lexicon import PREPOSITIONS, word_set
+from vernal.models.offline.lexicon import ARTICLES, PREPOSITIONS, word_set
 from vernal.models.offline.reading import Mention, Reading
 from vernal.models.offline.schemas import Schema, accepts, branches, choices, kinds, resolve
 from vernal.models.offline.words import split_name, stem, stems, subject
@@ -144,6 +144,8 @@ class Parameter:
         """How well the form alone of `mention` suits."""
         if mention.kind == "choice":
             return SPECIFIC
+        if self.wish == "id" and mention.kind == "number" and mention.after and not self.hint(mention):
+            return 0  # "2 apples" numbers no order
         if self.kind in ("number", "integer"):
             return _NUMBER.get(mention.kind, 0)
         if self.kind != "string" or (self.many and mention.kind == "initial"):
@@ -160,7 +162,8 @@ class Parameter:
                 score = max(score, 4.0 - distance)
             elif distance == 0 and stem(word) in self.about:
                 score = max(score, 1.0)
-        leads = [word for word in mention.lead if stem(word) not in self.words or word in PREPOSITIONS]
+        passing = {word for word in mention.lead if word in ARTICLES or stem(word) in self.words} - PREPOSITIONS
+        leads = [word for word in mention.lead if word not in passing]
         if leads and leads[0] in self._leads:
             score += 2.0
         if mention.lead[:1] == ("#",) and "from" in self.raw and not _UNITS.isdisjoint(self.raw):

@@ -144,7 +144,7 @@ class _Reader:
             index = last + 1
         for start, end, signs in expressions(self.text):
             inside = [i for i, token in enumerate(self.tokens) if start <= token.start and token.end <= end]
-            if inside:
+            if inside and all(self.tokens[i].kind in ("number", "mark", "word") for i in inside):
                 self._add("expression", inside[0], inside[-1], signs)
 
     def _collect_words(self, index: int) -> int:
@@ -169,7 +169,7 @@ class _Reader:
         token = self.tokens[index]
         if token.kind != "word":
             return False
-        if token.text in _ARTICLES and self._adjacent(index) and not self._begins(index):
+        if token.text in _ARTICLES and self._adjacent(index) and not (token.text == "The" and self._begins(index)):
             return self._is_name(index + 1)
         if token.lower in STOP or not (token.text[0].isupper() or _is_caseless(token.text)):
             return False
@@ -267,7 +267,7 @@ def _lead(read: Sequence[Token], first: int, named: set[int]) -> tuple[str, ...]
 def _after(read: Sequence[Token], last: int) -> str:
     for token in read[last + 1 : last + 3]:
         if token.kind == "word":
-            return "" if token.lower in PREPOSITIONS else stem(token.text)
+            return "" if token.lower in STOP else stem(token.text)
         if token.text != "-":
             break
     return ""

@@ -193,7 +193,7 @@ def _accepts(schema: Any, value: Any, root: Schema, active: _Active) -> bool:
     if "oneOf" in schema and sum(_accepts(part, value, root, active) for part in schema["oneOf"]) != 1:
         return False
     if isinstance(value, str):
-        return _within(schema, len(value), "Length") and re.search(schema.get("pattern", ""), value) is not None
+        return re.search(schema.get("pattern", ""), value) is not None and _within(schema, len(value), "Length")
     if isinstance(value, list):
         return _accepts_list(schema, value, root, active)
     if isinstance(value, dict):
