@@ -12,7 +12,7 @@ from vernal.cli.diagram import draw
 from vernal.cli.doctor import Level, examine_inspected
 from vernal.cli.extensions import add_plugin_commands
 from vernal.cli.inspection import Inspection, inspect_application
-from vernal.cli.models import find_models
+from vernal.cli.models import ask_model, find_models
 from vernal.cli.tools import find_tools, list_tools
 from vernal.errors import VernalError
 
@@ -30,7 +30,10 @@ Graph = Annotated[
 Start = Annotated[
     bool, typer.Option("--start", help="Start the application, to list also what only beans and providers know.")
 ]
-Check = Annotated[bool, typer.Option("--check", help="Ask the model a short question, and say whether it answers.")]
+Check = Annotated[
+    bool,
+    typer.Option("--check", help="Start the application, ask the model a short question, and say whether it answers."),
+]
 
 
 def settings(place: App = None, as_json: AsJson = False, schema: Schema = False) -> None:
@@ -79,7 +82,7 @@ def tools(place: App = None, as_json: AsJson = False, schema: ToolSchema = False
 def models(place: App = None, as_json: AsJson = False, check: Check = False) -> None:
     """Which chat model answers and why, and every provider; of all beans only the providers are built."""
     inspection = _inspect(place)
-    found = find_models(inspection, ask=check)
+    found = ask_model(inspection) if check else find_models(inspection)
     _show(inspection, views.models_view(found), screen.show_models, as_json, failed=found.failed)
 
 

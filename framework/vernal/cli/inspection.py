@@ -53,6 +53,12 @@ class Inspection:
             finally:
                 context.close()
 
+    @contextmanager
+    def running(self) -> "Iterator[ApplicationContext]":
+        """The context of the application, started and closed again as it is in earnest."""
+        with collected_warnings(), self.application as context:
+            yield context
+
     @property
     def settings_classes(self) -> "tuple[type[Settings], ...]":
         """The settings classes that are known: the framework's, those of plugins, and those that beans take."""

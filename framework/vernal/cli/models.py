@@ -7,12 +7,14 @@ from dataclasses import dataclass, replace
 from vernal.cli.inspection import Inspection
 from vernal.context.application_context import ApplicationContext
 from vernal.context.definitions import BeanDefinition
+from vernal.context.failures import analyze
 from vernal.context.failures.errors import describe_exception
 from vernal.models.chat import ChatModel
 from vernal.models.choice import OFFLINE, ChatModelChoice
 from vernal.models.provider import ChatModelProvider
 from vernal.values.prompt import Prompt
 
+LATER = "a provider needs asynchronous beans, which only start with the application; --check starts it"
 QUESTION = "Answer with the single word: ready"
 
 
@@ -40,8 +42,8 @@ class Answer:
 class Models:
     """Which model answers: `name` such as `openai:gpt-5-mini`, `reason` why it is this one; `problem` where none can.
 
-    `configured` is False where the model lacks what it needs to be reached; `advice` says what to configure where the
-    offline model answers for want of another.
+    Without name and problem it is not known, for the given reason. `configured` is False where the model lacks what it
+    needs to be reached; `advice` says what to configure where the offline model answers for want of another.
     """
 
     name: str | None = None
@@ -58,21 +60,50 @@ class Models:
         return bool(self.problem or (self.answer is not None and self.answer.problem))
 
 
-def find_models(inspection: Inspection, *, ask: bool = False) -> Models:
-    """Which model answers. Of all beans only the providers are built, and with `ask` the model, which is then asked.
+def find_models(inspection: Inspection) -> Models:
+    """Which model answers, as far as it can be told without starting: of all beans only the providers are built.
 
-    Where the beans do not fit together, only the providers are known by name of their beans.
+    Where the beans do not fit together, the providers are known by their beans alone.
     """
     if inspection.context is None:
-        beans = _beans_of(inspection.application.beans, ChatModelProvider)
-        reason = "the application does not start"
-        return Models(problem=reason, providers=tuple(_provider(bean, reason, chosen=None) for bean in beans))
+        return _unknown(inspection.application.beans, problem="the application does not start")
+    beans, graph = inspection.context.beans, inspection.context.graph
+    asked = [bean.name for kind in (ChatModelProvider, ChatModelChoice) for bean in _beans_of(beans, kind)]
+    if any(_waits(name, beans, graph) for name in asked):
+        return _unknown(beans, reason=LATER)
     with inspection.building_on_request() as context:
-        built = {bean.name: _built(context, bean) for bean in _beans_of(context.beans, ChatModelProvider)}
-        models = _answering(context)
-        chosen = models.name.partition(":")[0] if models.name else None
-        providers = tuple(_provider(context.beans[name], provider, chosen=chosen) for name, provider in built.items())
-        return replace(models, providers=providers, answer=_asked(context) if ask else None)
+        return _found(context)
+
+
+def ask_model(inspection: Inspection) -> Models:
+    """Which model answers, and what it says to a short question; the application is started for it.
+
+    Where the start fails, `inspection.failure` says why.
+    """
+    try:
+        with inspection.running() as context:
+            return replace(_found(context), answer=_asked(context))
+    except Exception as error:  # noqa: BLE001 - a start may fail in any way, which is shown
+        inspection.failure = analyze(error)
+        return _unknown(inspection.application.beans, problem="the application does not start")
+
+
+def _found(context: ApplicationContext) -> Models:
+    built = {bean.name: _built(context, bean) for bean in _beans_of(context.beans, ChatModelProvider)}
+    models = _answering(context)
+    chosen = models.name.partition(":")[0] if models.name else None
+    providers = [_provider(context.beans[name], provider, chosen=chosen) for name, provider in built.items()]
+    return replace(models, providers=tuple(providers))
+
+
+def _unknown(beans: Mapping[str, BeanDefinition], *, reason: str = "", problem: str = "") -> Models:
+    providers = [_provider(bean, reason or problem, chosen=None) for bean in _beans_of(beans, ChatModelProvider)]
+    return Models(reason=reason, problem=problem, providers=tuple(providers))
+
+
+def _waits(name: str, beans: Mapping[str, BeanDefinition], graph: Mapping[str, tuple[str, ...]]) -> bool:
+    """Whether a bean is asynchronous, or is given one: only a start can build it."""
+    return beans[name].construction.is_async or any(_waits(each, beans, graph) for each in graph[name])
 
 
 def _answering(context: ApplicationContext) -> Models:

@@ -1,7 +1,7 @@
 """The views as text for people; rich draws them."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from logging import LogRecord
 from typing import Any
 
@@ -94,33 +94,18 @@ def show_tools(view: Mapping[str, Any], *, schema: bool = False) -> None:
 
 
 def show_models(view: Mapping[str, Any]) -> None:
-    """Which model answers, and a table of the providers."""
-    models = view["models"]
-    answer = models["answer"]
-    lines = [
-        f"No model answers: {models['problem']}"
-        if models["problem"]
-        else f"{models['name']} answers: {models['reason']}."
-    ]
-    if models["advice"]:
-        lines.append(f"To have another: {models['advice']}.")
-    if not models["configured"]:
-        lines.append("Its provider has neither a key nor a base URL, so the first request will fail.")
-    if answer is not None:
-        seconds = f"after {answer['seconds']:.1f} s"
-        lines.append(
-            f"It failed {seconds}: {answer['problem']}" if answer["problem"] else f"It said {seconds}: {answer['text']}"
-        )
-    console().print(Text("\n".join(lines)))
+    """Which model answers, what it said, and a table of the providers."""
+    console().print(Text("\n".join(_model_lines(view["models"]))))
     rows = [
         (
             _two(provider["name"], "answers" if provider["chosen"] else ""),
-            _two("configured" if provider["configured"] else "not configured", provider["problem"], "red"),
+            _two(_state(provider), provider["problem"], "red"),
             provider["origin"],
         )
-        for provider in models["providers"]
+        for provider in view["models"]["providers"]
     ]
-    _table(("Provider", "State", "From"), rows)
+    if rows:
+        _table(("Provider", "State", "From"), rows)
 
 
 def show_findings(view: Mapping[str, Any]) -> None:
@@ -157,6 +142,29 @@ def _table(titles: Iterable[str], rows: Iterable[Iterable[str | Text]]) -> None:
     for row in rows:
         table.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in row))
     console().print(table)
+
+
+def _model_lines(models: Mapping[str, Any]) -> Iterator[str]:
+    if models["problem"]:
+        yield f"No model answers: {models['problem']}"
+    elif models["name"] is None:
+        yield f"It is not known which model answers: {models['reason']}."
+    else:
+        yield f"{models['name']} answers: {models['reason']}."
+    if models["advice"]:
+        yield f"To have another: {models['advice']}."
+    if not models["configured"]:
+        yield "Its provider has neither a key nor a base URL, so the first request will fail."
+    answer = models["answer"]
+    if answer is not None:
+        outcome = f"failed: {answer['problem']}" if answer["problem"] else f"said: {answer['text']}"
+        yield f"After {answer['seconds']:.1f} s it {outcome}"
+
+
+def _state(provider: Mapping[str, Any]) -> str:
+    if provider["problem"]:
+        return "not known"
+    return "configured" if provider["configured"] else "not configured"
 
 
 def _unusual(metadata: Mapping[str, Any]) -> str:

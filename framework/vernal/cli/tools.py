@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, get_args, get_origin
 
-from vernal.cli.inspection import Inspection, collected_warnings
+from vernal.cli.inspection import Inspection
 from vernal.context.application_context import ApplicationContext
 from vernal.context.definitions import BeanDefinition
 from vernal.context.failures import analyze
@@ -56,7 +56,7 @@ def list_tools(inspection: Inspection) -> list[FoundTool]:
     Where the start fails, `inspection.failure` says why, and the answer is that of `find_tools`.
     """
     try:
-        with collected_warnings(), inspection.application as running:
+        with inspection.running() as running:
             return list(_Finder(inspection, running.get_all(ToolCustomizer), running).found())
     except Exception as error:  # noqa: BLE001 - a start may fail in any way, which is shown
         inspection.failure = analyze(error)

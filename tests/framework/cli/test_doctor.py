@@ -227,6 +227,25 @@ def test_a_provider_that_cannot_be_built_is_found(tmp_path: Path) -> None:
     assert "no route" in found(findings, "provider broken").text
 
 
+def test_a_choice_that_only_a_start_can_make_is_noted(tmp_path: Path) -> None:
+    """A provider that is given an asynchronous bean is not built, and no error."""
+
+    class Connection: ...
+
+    @configuration
+    class Asynchronous:
+        @bean
+        async def connection(self) -> Connection:
+            return Connection()
+
+        @bean
+        def service(self, connection: Connection) -> ServiceProvider:
+            raise NotImplementedError
+
+    finding = found(examine(application(Asynchronous, directory=tmp_path)), "chat model")
+    assert (finding.level, finding.cure) == (Level.NOTE, "ask with `vernal models --check`")
+
+
 def test_poor_tools_are_found(tmp_path: Path) -> None:
     """No description, a very short one, parameters without one, an odd name, and the same name twice."""
 

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -138,7 +138,7 @@ def test_check_asks_the_model(show: Show) -> None:
     answer = models(show("--json", "--check", sources=(One,)))["answer"]
     assert (answer["text"], answer["problem"]) == ("ready", "")
     assert answer["seconds"] >= 0
-    assert "It said after 0.0 s: ready" in show("--check", sources=(One,)).stdout
+    assert "After 0.0 s it said: ready" in show("--check", sources=(One,)).stdout
 
 
 def test_check_tells_why_the_model_does_not_answer(show: Show) -> None:
@@ -151,30 +151,50 @@ def test_check_tells_why_the_model_does_not_answer(show: Show) -> None:
             return Provider("near", ModelError("the service is down"))
 
     assert "the service is down" in models(show("--json", "--check", sources=(Down,)), 1)["answer"]["problem"]
-    assert "It failed" in show("--check", sources=(Down,)).stdout
+    assert " s it failed: ModelError: " in show("--check", sources=(Down,)).stdout
 
 
-def test_only_providers_are_built_and_what_they_opened_is_closed(show: Show) -> None:
-    """Beans that start with the context are not started for the view; a provider that needs one which only an event
-    loop can build is told of."""
-    opened: list[str] = []
+class Connection: ...
 
-    class Connection: ...
+
+@configuration
+class Eager:
+    @bean
+    async def connection(self) -> Connection:
+        return Connection()
+
+    @bean(lazy=False)
+    def other(self) -> Connection:
+        raise OSError("no such server")
+
+
+def test_only_providers_are_built(show: Show) -> None:
+    """Beans that start with the context are not started for the view, but for `--check`, which tells how it fails."""
+    assert models(show("--json", sources=(Eager, One)))["name"] == "near:small"
+    result = show("--json", "--check", sources=(Eager, One))
+    assert models(result, 1)["problem"] == "the application does not start"
+    assert "no such server" in json.dumps(json.loads(result.stdout)["failure"])
+
+
+def test_a_provider_with_asynchronous_beans_is_known_once_the_application_runs(show: Show) -> None:
+    """The view says that only a start can tell; `--check` starts, and asks."""
 
     @configuration
-    class Eager:
+    class Asynchronous:
         @bean
-        async def connection(self) -> AsyncIterator[Connection]:
-            opened.append("connection")
-            yield Connection()
-
-        @bean(lazy=False)
-        def other(self) -> Connection:
-            opened.append("other")
+        async def connection(self) -> Connection:
             return Connection()
 
-    assert models(show("--json", sources=(Eager, One)))["name"] == "near:small"
-    assert opened == []
+        @bean
+        def near(self, connection: Connection) -> Provider:
+            return Provider("near")
+
+    view = models(show("--json", sources=(Asynchronous,)))
+    assert (view["name"], view["problem"]) == (None, "")
+    assert "--check" in view["reason"]
+    assert "It is not known which model answers" in show(sources=(Asynchronous,)).stdout
+    view = models(show("--json", "--check", sources=(Asynchronous,)))
+    assert (view["name"], view["answer"]["text"]) == ("near:small", "ready")
 
 
 def test_providers_are_listed_by_bean_where_the_start_fails(show: Show) -> None:

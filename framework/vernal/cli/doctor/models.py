@@ -12,6 +12,9 @@ def check_models(inspection: Inspection) -> Iterator[Finding]:
     if inspection.context is None:
         return
     models = find_models(inspection)
+    if models.name is None and not models.problem:
+        yield Finding(level=Level.NOTE, about="chat model", text=models.reason, cure="ask with `vernal models --check`")
+        return
     for provider in models.providers:
         if provider.problem:
             yield Finding(
