@@ -198,6 +198,7 @@ class ApplicationContext:
         await arun_steps(self._starting(), lambda step: self._noting(step)())
 
     def _starting(self) -> Steps[None]:
+        self._claim()
         try:
             self._fill_open_dependencies()
             for definition in self._graph.order:
@@ -206,6 +207,14 @@ class ApplicationContext:
         except BaseException as error:
             for failure in (yield from self._closing()):
                 error.add_note(str(failure))
+            raise
+
+    def _claim(self) -> None:
+        try:
+            for source in self._containers:
+                source.claim()
+        except UsageError:
+            self._dismiss()
             raise
 
     def _dismiss(self) -> None:

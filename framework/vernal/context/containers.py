@@ -18,10 +18,13 @@ from vernal.context.definitions import BeanDefinition, Construction, InjectionPo
 from vernal.context.failures.errors import UntypedBeanError
 from vernal.context.marks import PRIMARY, get_mark
 from vernal.context.points import bean_type_of, construction_of, hints_of
+from vernal.errors import UsageError
 
 if TYPE_CHECKING:
     from dependency_injector.containers import Container
     from dependency_injector.providers import Provider
+
+_CLAIM = "__vernal_claimed__"
 
 
 def is_container(source: object) -> bool:
@@ -36,6 +39,7 @@ class ContainerSource:
     def __init__(self, source: Any) -> None:
         self.container: Container = source() if isinstance(source, type) else source
         self._made_here = isinstance(source, type)
+        self._claimed = False
         parent = self.container.declarative_parent if hasattr(self.container, "declarative_parent") else None
         cls = parent or type(self.container)
         self.name = cls.__qualname__.rpartition("<locals>.")[2]
@@ -56,8 +60,25 @@ class ContainerSource:
         ]
         return [replace(one, points=tuple(self._points(one))) for one in found]
 
+    def claim(self) -> None:
+        """Take the container for one context; its providers hold objects, which end with that context.
+
+        Raises:
+            UsageError: another context that is still open has it.
+        """
+        if getattr(self.container, _CLAIM, False):
+            raise UsageError(
+                f"the instance of {self.name} that was given to the application belongs to a context that is still "
+                "open; close that first, or give the application the class, of which each start makes an instance"
+            )
+        setattr(self.container, _CLAIM, True)
+        self._claimed = True
+
     def release(self) -> None:
-        """Undo what making the container did elsewhere: a container may wire modules when it is made."""
+        """Undo the claim, and what making the container did elsewhere: a container may wire modules when it is made."""
+        if self._claimed:
+            setattr(self.container, _CLAIM, False)
+            self._claimed = False
         if self._made_here:
             self.container.unwire()
 

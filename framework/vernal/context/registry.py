@@ -5,7 +5,7 @@ from typing import Any
 
 from vernal.context.definitions import LOWEST_PRECEDENCE, BeanDefinition, InjectionPoint
 from vernal.context.failures.errors import DuplicateBeanError
-from vernal.context.types import found_under, is_virtual_subclass
+from vernal.context.types import DeferredType, found_under, is_virtual_subclass
 
 
 class DefinitionRegistry:
@@ -14,6 +14,7 @@ class DefinitionRegistry:
     def __init__(self) -> None:
         self._by_name: dict[str, BeanDefinition] = {}
         self._by_type: dict[Any, list[BeanDefinition]] = {}
+        self._deferred: list[BeanDefinition] = []
 
     def add(self, definition: BeanDefinition) -> None:
         """Register a definition.
@@ -25,8 +26,14 @@ class DefinitionRegistry:
         if existing is not definition:
             raise DuplicateBeanError(definition, existing)
         if not definition.infrastructure:
-            for found in dict.fromkeys(found_under(definition.type)):
-                self._by_type.setdefault(found, []).append(definition)
+            self._index(definition)
+
+    def _index(self, definition: BeanDefinition) -> None:
+        found = dict.fromkeys(found_under(definition.type))
+        if not found:
+            self._deferred.append(definition)
+        for bean_type in found:
+            self._by_type.setdefault(bean_type, []).append(definition)
 
     def __iter__(self) -> Iterator[BeanDefinition]:
         return iter(self._by_name.values())
@@ -43,6 +50,12 @@ class DefinitionRegistry:
 
     def candidates(self, bean_type: Any) -> list[BeanDefinition]:
         """Every definition that is a `bean_type`, in order of registration."""
+        if isinstance(bean_type, DeferredType):
+            bean_type = bean_type.loaded()
+        if self._deferred:
+            deferred, self._deferred = self._deferred, []
+            for definition in deferred:
+                self._index(definition)
         if bean_type is object or bean_type is Any:
             return [definition for definition in self if not definition.infrastructure]
         found = self._by_type.get(bean_type, [])

@@ -1,10 +1,43 @@
 """Types as the context sees them: their names in reports, and under which types a declared type is found."""
 
+import sys
 import types
 import typing
 from abc import ABCMeta
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, get_args, get_origin
+
+
+@dataclass(frozen=True, slots=True)
+class DeferredType:
+    """A class of a module that an auto-configuration does not want to load; see `deferred_module`."""
+
+    module: str
+    name: str
+
+    def loaded(self) -> type | None:
+        """The class, once somebody has loaded the module."""
+        cls: type | None = getattr(sys.modules.get(self.module), self.name, None)
+        return cls
+
+    def __str__(self) -> str:
+        return f"{self.module}.{self.name}"
+
+
+class deferred_module:  # noqa: N801  # it stands for a module, and is used like one
+    """Stands for a module that is slow to load, in the annotations and conditions of an auto-configuration.
+
+    Its attributes are the classes of the module where that is loaded, else what will be found under them then: who
+    asks for a class by type, or brings a bean of it, has loaded it before.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> type | DeferredType:
+        deferred = DeferredType(self._name, name)
+        return deferred.loaded() or deferred
 
 
 def type_name(bean_type: Any) -> str:
@@ -38,7 +71,13 @@ def found_under(declared: Any) -> Iterator[Any]:
 
     A class is found under itself and its bases, parametrised bases (`Repository[Order]`) included; a generic alias
     under itself and what its origin is found under; a `NewType` under itself and its supertype. `object` is left out.
+    A deferred class is found when it is loaded.
     """
+    if isinstance(declared, DeferredType):
+        loaded = declared.loaded()
+        if loaded is not None:
+            yield from found_under(loaded)
+        return
     yield declared
     if isinstance(declared, typing.NewType):
         yield from found_under(declared.__supertype__)
