@@ -1,15 +1,20 @@
 """The HTTP clients of all who ask a service."""
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-import httpx
 from pydantic import Field
 
 from vernal.context import auto_configuration, bean, on_bean, on_missing_bean
 from vernal.context.settings import Duration, Settings
+from vernal.context.types import deferred_module
 from vernal.http.clients import HttpClients
 from vernal.http.timeouts import DEFAULT_TIMEOUTS, Timeouts
+
+if TYPE_CHECKING:
+    import httpx
+else:
+    httpx = deferred_module("httpx")  # an application starts without it: it takes up to 0.1 s to load
 
 
 class HttpClientSettings(Settings, prefix="http"):
