@@ -14,6 +14,7 @@ from vernal.context.settings import ByName, Duration, Settings
 from vernal.observation import NOOP_REGISTRY, ObservationRegistry
 from vernal.tools.callback import ToolCallback, ToolCallbackProvider
 from vernal.tools.customization import AdjustedToolCallback, ToolCustomizer
+from vernal.tools.interception import ToolCallInterceptor
 from vernal.tools.limits import OnLimitExceeded, ToolCallLimits
 from vernal.tools.manager import DefaultToolCallingManager, ToolCallingManager
 from vernal.tools.observation import ToolCallingObservationConvention
@@ -203,6 +204,7 @@ class ToolCallingAutoConfiguration:
         settings: ToolCallingSettings,
         registry: ObjectProvider[ObservationRegistry],
         convention: ToolCallingObservationConvention,
+        interceptors: list[ToolCallInterceptor],
     ) -> ToolCallingManager:
         """Executes the tool calls of a model, within the limits of the settings."""
         return DefaultToolCallingManager(
@@ -214,4 +216,5 @@ class ToolCallingAutoConfiguration:
             tool_timeout=settings.timeout.total_seconds() if settings.timeout is not None else None,
             observation_registry=registry.get_if_unique(NOOP_REGISTRY),
             observation_convention=convention,
+            interceptors=tuple(interceptors),
         )

@@ -81,6 +81,16 @@ if TYPE_CHECKING:
     )
     from vernal.tools.execution import ToolExecutionResult
     from vernal.tools.function import FunctionToolCallback, MethodToolCallback
+    from vernal.tools.interception import (
+        Allow,
+        ApprovalInterceptor,
+        Deny,
+        Suspend,
+        SuspendedTurn,
+        ToolCallInterceptor,
+        ToolCallRequest,
+        TurnSuspended,
+    )
     from vernal.tools.limits import OnLimitExceeded, ToolCallLimitExceeded, ToolCallLimits
     from vernal.tools.manager import DefaultToolCallingManager, ToolCallingManager
     from vernal.tools.observation import ToolCallingObservationContext, ToolCallingObservationConvention
@@ -170,6 +180,9 @@ _MODULES = {
     "tools.exceptions": "DuplicateToolError InvalidToolError ToolArgumentsError ToolExecutionException ToolFailure",
     "tools.execution": "ToolExecutionResult",
     "tools.function": "FunctionToolCallback MethodToolCallback",
+    "tools.interception": (
+        "Allow ApprovalInterceptor Deny Suspend SuspendedTurn ToolCallInterceptor ToolCallRequest TurnSuspended"
+    ),
     "tools.limits": "OnLimitExceeded ToolCallLimitExceeded ToolCallLimits",
     "tools.manager": "DefaultToolCallingManager ToolCallingManager",
     "tools.observation": "ToolCallingObservationContext ToolCallingObservationConvention",
@@ -199,8 +212,10 @@ __all__ = [
     "NOOP_REGISTRY",
     "Advisor",
     "AdvisorChain",
+    "Allow",
     "Application",
     "ApplicationContext",
+    "ApprovalInterceptor",
     "AssistantMessage",
     "AsyncStream",
     "AugmentedArguments",
@@ -231,6 +246,7 @@ __all__ = [
     "DefaultToolCallingManager",
     "DefaultToolExecutionExceptionProcessor",
     "DelegatingToolCallbackResolver",
+    "Deny",
     "DuplicateToolError",
     "Environment",
     "FallbackModelAdvisor",
@@ -272,6 +288,8 @@ __all__ = [
     "StreamAdvisorChain",
     "StructuredOutputError",
     "StructuredOutputValidationAdvisor",
+    "Suspend",
+    "SuspendedTurn",
     "SystemMessage",
     "TemplateRenderer",
     "TextEvent",
@@ -279,9 +297,11 @@ __all__ = [
     "ToolArgumentsError",
     "ToolCall",
     "ToolCallFinished",
+    "ToolCallInterceptor",
     "ToolCallLimitExceeded",
     "ToolCallLimits",
     "ToolCallProgress",
+    "ToolCallRequest",
     "ToolCallResultConverter",
     "ToolCallStarted",
     "ToolCallback",
@@ -307,6 +327,7 @@ __all__ = [
     "ToolResponseMessage",
     "ToolResult",
     "TurnFinished",
+    "TurnSuspended",
     "Usage",
     "UsageError",
     "UserMessage",

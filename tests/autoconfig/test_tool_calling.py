@@ -24,6 +24,7 @@ from vernal import (
     ToolCallingManager,
     ToolCallingObservationContext,
     ToolCallingObservationConvention,
+    ToolCallInterceptor,
     ToolCallLimitExceeded,
     ToolDefinition,
     ToolExecutionException,
@@ -317,3 +318,23 @@ def test_content_is_observed_only_when_it_is_asked_for(
         keys = convention.high_cardinality_keys(ToolCallingObservationContext(tool_definition=DEFINITION))
         assert ("gen_ai.tool.call.arguments" in keys) is bool(included)
         assert bool([record for record in caplog.records if "include_content" in record.getMessage()]) is bool(included)
+
+
+def test_interceptor_beans_decide_about_calls_in_their_order(runner: ApplicationContextRunner) -> None:
+    """Every bean of the type reaches the manager."""
+    seen: list[str] = []
+
+    @configuration
+    class Interceptors:
+        @bean(order=2)
+        def second(self) -> ToolCallInterceptor:
+            return lambda request: seen.append("second")
+
+        @bean(order=1)
+        def first(self) -> ToolCallInterceptor:
+            return lambda request: seen.append("first")
+
+    with runner.with_sources(Interceptors).run() as run:
+        tools = [callback("get_forecast")]
+        run.context.get(ToolCallingManager).execute_tool_calls(prompt(tools=tools), calling("get_forecast"))
+    assert seen == ["first", "second"]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from vernal.advisors.api import HIGHEST_PRECEDENCE, AdvisorChain, BaseAdvisor, MemoryAdvisor, refuse_other
 from vernal.errors import UsageError
 from vernal.memory.memory import ChatMemory
+from vernal.tools.interception import RESUMPTION
 from vernal.values.exchange import ChatClientRequest, ChatClientResponse
 from vernal.values.messages import AssistantMessage, Message, SystemMessage, ToolResponseMessage, UserMessage
 from vernal.values.replay import replayable, withhold_cut_off_calls
@@ -66,7 +67,8 @@ class MessageChatMemoryAdvisor(BaseAdvisor, MemoryAdvisor):
         progress = request.context.get(self._key)
         if progress is None:
             remembered = await self.chat_memory.aget(conversation_id)
-            progress, new = _first_sight(remembered, said)
+            sight = _first_sight if RESUMPTION not in request.context else _resumed_sight
+            progress, new = sight(remembered, said)
             request.context[self._key] = progress
         else:
             new = _later_sight(progress, said)
@@ -127,6 +129,12 @@ def _latest(spoken: Sequence[Message]) -> Sequence[Message]:
     users = [index for index, m in enumerate(spoken) if isinstance(m, UserMessage)]
     ends = [index for index, m in enumerate(spoken) if isinstance(m, UserMessage | ToolResponseMessage)]
     return replayable(spoken[users[-1] if users else 0 : ends[-1] + 1]) if ends else ()
+
+
+def _resumed_sight(remembered: Sequence[Message], said: list[Message]) -> tuple[_Progress, Sequence[Message]]:
+    """A turn that goes on where it was suspended: the request carries all of it, and what came before."""
+    known = next((index for index in range(len(said), 0, -1) if said[index - 1] in remembered), 0)
+    return _Progress((), list(said)), said[known:]
 
 
 def _later_sight(progress: _Progress, said: list[Message]) -> Sequence[Message]:

@@ -139,10 +139,14 @@ class ToolCallingAdvisor(CallAdvisor, StreamAdvisor, ToolAdvisor):
             return await chain.next_call(request)
         loop = ToolLoop(self, request, lambda: chain.copy(self).call_advisors)
         loop.begin(await self.do_initialize_loop(request, chain))
+        resumed = loop.resumed()
         while True:
-            request = loop.sent(await self.do_before_call(loop.request, chain))
-            response = await chain.copy(self).next_call(request)
-            response = await self.do_after_call(response, chain)
+            if resumed is None:
+                request = loop.sent(await self.do_before_call(loop.request, chain))
+                response = await chain.copy(self).next_call(request)
+                response = await self.do_after_call(response, chain)
+            else:
+                request, response, resumed = loop.sent(loop.request), resumed, None
             final = await loop.decide(request, response, chain, streaming=False)
             if final is not None:
                 return await self.do_finalize_loop(final, chain)
@@ -172,18 +176,22 @@ class ToolCallingAdvisor(CallAdvisor, StreamAdvisor, ToolAdvisor):
     async def _rounds(self, request: ChatClientRequest, chain: StreamAdvisorChain) -> AsyncIterator[ChatClientResponse]:
         loop = ToolLoop(self, request, lambda: chain.copy(self).stream_advisors)
         loop.begin(await self.do_initialize_loop_stream(request, chain))
+        resumed = loop.resumed()
         while True:
-            request = loop.sent(await self.do_before_stream(loop.request, chain))
             streamed = StreamedRound(loop.turn)
-            downstream = chain.copy(self)
-            try:
-                async for chunk in downstream.next_stream(request):
-                    for ready in streamed.take(chunk):
-                        yield ready
-            finally:
-                await downstream.aclose()
-            response = streamed.response(request)
-            changed = await self.do_after_stream(response, chain)
+            if resumed is None:
+                request = loop.sent(await self.do_before_stream(loop.request, chain))
+                downstream = chain.copy(self)
+                try:
+                    async for chunk in downstream.next_stream(request):
+                        for ready in streamed.take(chunk):
+                            yield ready
+                finally:
+                    await downstream.aclose()
+                response = streamed.response(request)
+                changed = await self.do_after_stream(response, chain)
+            else:
+                request, response, changed, resumed = loop.sent(loop.request), resumed, resumed, None
             deciding = loop.decide(request, changed, chain, streaming=True)
             if EVENTS in request.context:
                 channel = EventChannel[ChatClientResponse | None]()

@@ -3,17 +3,18 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from vernal.advisors.api import Advisor, AdvisorChain, MemoryAdvisor
+from vernal.advisors.api import Advisor, AdvisorChain, BaseAdvisor, MemoryAdvisor
 from vernal.advisors.chain import DefaultAroundAdvisorChain
 from vernal.models.aggregator import MessageAggregator
 from vernal.tools.execution import ToolExecutionResult
+from vernal.tools.interception import RESUMPTION
 from vernal.tools.limits import ToolCallLimitExceeded
 from vernal.values.events import RoundFinished
 from vernal.values.exchange import ChatClientRequest, ChatClientResponse
 from vernal.values.messages import Message, SystemMessage
 from vernal.values.prompt import Prompt
 from vernal.values.replay import replay_faults
-from vernal.values.responses import ChatResponse, Generation
+from vernal.values.responses import ChatGenerationMetadata, ChatResponse, FinishReason, Generation
 from vernal.values.turn import Turn
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ class ToolLoop:
     ) -> None:
         self._advisor = advisor
         self._enabled = advisor.conversation_history_enabled
+        self._inside = inside
         self._trimmed = not self._enabled and any(isinstance(a, MemoryAdvisor) for a in inside())
         self.turn = Turn()
         self._begun = False
@@ -46,6 +48,18 @@ class ToolLoop:
         prompt = request.prompt
         self.turn.note_ids(prompt.messages)
         self.request = request.with_prompt(Prompt(prompt.messages, prompt.options, self.turn))
+
+    def resumed(self) -> ChatClientResponse | None:
+        """Where a suspended turn goes on: the answer whose tool calls were waiting; None for any other turn."""
+        resumption = self.request.context.get(RESUMPTION)
+        if resumption is None:
+            return None
+        resumption.take().restore(self.turn)
+        self.request = self.request.with_prompt(self.request.prompt.with_messages(resumption.state.messages))
+        self._trimmed = False  # who trimmed does not remember the round that was suspended
+        metadata = ChatGenerationMetadata(FinishReason.TOOL_CALLS)
+        answer = ChatResponse((Generation(resumption.state.assistant, metadata),))
+        return ChatClientResponse(answer, self.request.context)
 
     def sent(self, request: ChatClientRequest) -> ChatClientRequest:
         """Take note of the request that the hooks have made for this round."""
@@ -65,17 +79,19 @@ class ToolLoop:
     ) -> ChatClientResponse | None:
         """The response that ends the turn, or None where another round follows: tools have run, `request` is ready."""
         advisor, chat_response = self._advisor, response.chat_response
-        if chat_response is not None:
+        resumed = self.turn.resumption is not None
+        if chat_response is not None and not resumed:
             self.turn.record_usage(chat_response.usage)
-        if not await advisor.is_tool_call_response(chat_response) or chat_response is None:
+        if chat_response is None or not (resumed or await advisor.is_tool_call_response(chat_response)):
             return self._with_total_usage(response)
         prompt = Prompt(self._conversation, self.turn.offered, self.turn)
         try:
             result = await self._execute(prompt, chat_response, chain)
         except ToolCallLimitExceeded as breach:
-            return self._ended(response, chat_response, (breach.build_generation(),))
+            return await self._ended(response, chat_response.copy(generations=(breach.build_generation(),)), chain)
         if result.return_direct:
-            return self._ended(response, chat_response, tuple(result.build_generations()))
+            direct = chat_response.copy(generations=tuple(result.build_generations()))
+            return await self._ended(response, direct, chain)
         next_instructions = (
             advisor.do_get_next_instructions_for_tool_call_stream
             if streaming
@@ -110,10 +126,15 @@ class ToolLoop:
             return response
         return response.with_chat_response(response.chat_response.with_usage(self.turn.usage, tuple(rounds)))
 
-    def _ended(
-        self, response: ChatClientResponse, chat_response: ChatResponse, generations: tuple[Generation, ...]
+    async def _ended(
+        self, response: ChatClientResponse, answer: ChatResponse, chain: AdvisorChain
     ) -> ChatClientResponse:
-        return self._with_total_usage(response.with_chat_response(chat_response.copy(generations=generations)))
+        """The end of a turn by an answer that is not the model's: a memory inside the loop has not seen it (R4)."""
+        final = self._with_total_usage(response.with_chat_response(answer))
+        for advisor in reversed(self._inside()):
+            if isinstance(advisor, MemoryAdvisor) and isinstance(advisor, BaseAdvisor):
+                final = await advisor.after(final, chain)
+        return final
 
     def _note_additions(self, messages: tuple[Message, ...]) -> None:
         """Only the latest goes out; what a hook has put in holds all the same (R23)."""

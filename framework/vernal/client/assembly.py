@@ -95,6 +95,11 @@ class PreparedRequest:
                 "the request has no message; give the user's text with prompt(text) or .user(text), or .messages(…)"
             )
         lineup = engine.lineup(state)
+        if state.suspended is not None and not any(isinstance(a, ToolCallingAdvisor) for a in lineup.everyone):
+            raise ConfigurationError(
+                "a suspended turn is resumed by a ToolCallingAdvisor, and none stands in the chain; leave out "
+                "tool_calling_advisor_auto_register=False, or register one"
+            )
         return cls(engine, messages, options, tools, tuple(state.providers), dict(state.parameters), lineup)
 
     def with_advisor(self, advisor: Advisor) -> "PreparedRequest":

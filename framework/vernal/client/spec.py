@@ -8,6 +8,7 @@ from vernal.client.assembly import Engine, PreparedRequest
 from vernal.client.state import RequestState
 from vernal.client.templates import TemplateRenderer
 from vernal.client.turns import AsyncCallTurn, AsyncStreamTurn, CallTurn, StreamTurn
+from vernal.tools.interception import RESUMPTION, Allow, Deny, Resumption, SuspendedTurn
 from vernal.values.messages import Media, Message
 from vernal.values.options import ChatOptions
 
@@ -74,6 +75,18 @@ class ChatClientRequestSpec:
         if not callable(renderer):
             raise TypeError(f"template_renderer is {renderer!r}; a callable (text, parameters) -> text is wanted")
         self._state.renderer = renderer
+        return self
+
+    def resume(self, state: SuspendedTurn, decisions: Mapping[str, Allow | Deny]) -> Self:
+        """Go on with a suspended turn, with the same tools and options: a decision for each of `state.pending`, by id.
+
+        What had run before does not run again; the conversation is that of the suspended turn.
+
+        Raises:
+            ValueError: a pending call has no decision, or a decision is about no pending call.
+        """
+        self._state.suspended = state
+        self._state.parameters[RESUMPTION] = Resumption(state, decisions)
         return self
 
     def mutate(self) -> "ChatClientBuilder":

@@ -7,6 +7,7 @@ from typing import Any, Self
 from vernal.advisors.api import Advisor
 from vernal.client.templates import TemplateRenderer, render_braces
 from vernal.tools.callback import ToolCallback, ToolCallbackProvider
+from vernal.tools.interception import SuspendedTurn
 from vernal.values.mappings import EMPTY
 from vernal.values.messages import Media, Message, SystemMessage, UserMessage
 from vernal.values.options import ChatOptions, merge_options
@@ -61,6 +62,7 @@ class RequestState:
     advisors: list[Advisor] = field(default_factory=list)
     parameters: dict[str, Any] = field(default_factory=dict)
     renderer: TemplateRenderer = render_braces
+    suspended: SuspendedTurn | None = None
 
     def copy(self) -> Self:
         """An independent copy of every field."""
@@ -75,6 +77,7 @@ class RequestState:
             list(self.advisors),
             dict(self.parameters),
             self.renderer,
+            self.suspended,
         )
 
     def add_options(self, options: ChatOptions) -> None:
@@ -105,7 +108,12 @@ class RequestState:
         self.parameters.update(checked_entries("advisor parameters", parameters))
 
     def conversation(self) -> tuple[Message, ...]:
-        """The messages of the request: system text first, then the given messages, the user text last (CCL-22)."""
+        """The messages of the request: system text first, then the given messages, the user text last (CCL-22).
+
+        Of a suspended turn it is what was said in it.
+        """
+        if self.suspended is not None:
+            return self.suspended.messages
         messages = list(self.messages)
         system, user = self.system.rendered(self.renderer), self.user.rendered(self.renderer)
         if system is not None:

@@ -10,6 +10,7 @@ from vernal.runtime.faces import Face, TwoFaced
 from vernal.tools.collection import refuse_duplicates
 from vernal.tools.definition import ToolDefinition
 from vernal.tools.execution import ToolExecutionResult
+from vernal.tools.interception import ToolCallInterceptor
 from vernal.tools.limits import ToolCallLimits
 from vernal.tools.observation import DEFAULT_CONVENTION, ToolCallingObservationConvention
 from vernal.tools.processor import DefaultToolExecutionExceptionProcessor, ToolExecutionExceptionProcessor
@@ -53,11 +54,14 @@ class DefaultToolCallingManager(ToolCallingManager):
     names that are not among them (TCM-11, TCM-12). `max_parallel_calls` bounds the calls of a round that run at the
     same time; `tool_timeout` (seconds) holds for tools that have none of their own (R16).
 
+    `interceptors` decide about each call before any of the round runs: the first that denies or suspends counts.
+
     Every call is answered: what fails, is refused, unknown or malformed is told to the model as an error, and costs
     its siblings nothing (R5, R7, R9).
 
     Raises:
         UsageError: from executing, where the response asks for no tool (TCM-10).
+        TurnSuspended: from executing, where an interceptor suspends a call.
         DuplicateToolError: from executing, where two tools of the prompt's options have the same name (R29).
         ToolCallLimitExceeded: from executing, where a limit is breached and the limits say so.
         Exception: from executing, what the exception processor raises; it carries `partial_result` (R12).
@@ -71,6 +75,7 @@ class DefaultToolCallingManager(ToolCallingManager):
     resolution_fallback_enabled: bool = False
     max_parallel_calls: int = 8
     tool_timeout: float | None = None
+    interceptors: Sequence[ToolCallInterceptor] = ()
     observation_registry: ObservationRegistry = NOOP_REGISTRY
     observation_convention: ToolCallingObservationConvention = DEFAULT_CONVENTION
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+import json
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,11 +16,20 @@ from vernal.tools.conversion import DefaultToolCallResultConverter
 from vernal.tools.definition import ToolEffects
 from vernal.tools.exceptions import ToolExecutionException
 from vernal.tools.execution import ToolExecutionResult
+from vernal.tools.interception import (
+    Allow,
+    Deny,
+    Suspend,
+    SuspendedTurn,
+    ToolCallRequest,
+    TurnSuspended,
+    decide,
+)
 from vernal.tools.limits import LimitBreach, OnLimitExceeded, ToolCallLimitExceeded
 from vernal.tools.observation import ToolCallingObservationContext
 from vernal.tools.result import ToolResult
 from vernal.tools.turns import OUTCOME_UNKNOWN, turn_of
-from vernal.values.arguments import RAW_ARGUMENTS, comparable_arguments
+from vernal.values.arguments import RAW_ARGUMENTS, comparable_arguments, parse_arguments
 from vernal.values.events import ChatEvent, ToolCallFinished, ToolCallProgress, ToolCallStarted
 from vernal.values.messages import ToolCall, ToolResponse, ToolResponseMessage
 from vernal.values.options import ToolCallingChatOptions
@@ -33,6 +43,7 @@ if TYPE_CHECKING:
 
 CUT_OFF_TEXT = "This tool call was not executed, because the answer was cut off before it was complete."
 NOT_RUN_TEXT = "This tool call was not executed, because the tool call limit of this turn is exceeded."
+WAITING_TEXT = "This tool call was not executed: it waits for a decision."
 REPEATED_TEXT = (
     "This tool call was not executed: the same tool was called with the same arguments before in this turn. "
     "Use the result that you have, change the arguments, or answer the user."
@@ -53,6 +64,7 @@ class _Planned:
     refusal: str = ""
     response: ToolResponse | None = None
     raised: Exception | None = None
+    waits: str | None = None
 
 
 class ToolRound:
@@ -61,8 +73,10 @@ class ToolRound:
     def __init__(self, manager: "DefaultToolCallingManager", prompt: Prompt, generation: Generation) -> None:
         self._manager, self._prompt = manager, prompt
         self._turn: Turn = prompt.turn if prompt.turn is not None else turn_of(prompt)
-        used = self._turn.used_ids | call_ids(prompt.messages)
-        self._generation = repair_calls(ChatResponse((generation,)), used).generations[0]
+        self._generation = generation
+        if self._turn.resumption is None:  # the calls of a resumed round were repaired before it was suspended
+            used = self._turn.used_ids | call_ids(prompt.messages)
+            self._generation = repair_calls(ChatResponse((generation,)), used).generations[0]
         options = prompt.options if isinstance(prompt.options, ToolCallingChatOptions) else ToolCallingChatOptions()
         callbacks = options.tool_callbacks or ()
         refuse_duplicates(callbacks)
@@ -73,7 +87,12 @@ class ToolRound:
 
     async def run(self) -> ToolExecutionResult:
         """Plan, run and answer the calls."""
-        planned = [self._plan(call) for call in self._generation.output.tool_calls]
+        planned = [self._resumed(call) or self._plan(call) for call in self._generation.output.tool_calls]
+        if self._manager.interceptors or self._turn.resumption is not None:
+            for call in planned:
+                if call.callback is not None:
+                    await self._intercept(call, call.callback)
+            self._turn.resumption = None
         if self._turn.listener is not None:
             self._tell_refusals(planned)
         await self._run_all([call for call in planned if call.callback is not None])
@@ -84,7 +103,55 @@ class ToolRound:
                 raise call.raised
         if self._breach is not None:
             raise ToolCallLimitExceeded(self._breach, result, self._refused_id)
+        if any(call.waits is not None for call in planned):
+            raise TurnSuspended(self._suspended(planned))
         return result
+
+    def _resumed(self, call: ToolCall) -> _Planned | None:
+        """A call of a resumed round: answered before, or waiting for the decision that has come."""
+        resumption = self._turn.resumption
+        if resumption is None:
+            return None
+        record = next((each for each in self._turn.answered if each.call.id == call.id), None)
+        if record is None:
+            return None
+        planned = _Planned(call, call.metadata.get(RAW_ARGUMENTS, call.arguments), record)
+        planned.response = resumption.state.responses.get(call.id)
+        if planned.response is None:
+            planned.callback = self._callback(call.name)
+            planned.refusal = _unknown_tool(call.name, self._offered)
+            record.took_effect = planned.callback is not None
+        return planned
+
+    async def _intercept(self, planned: _Planned, callback: ToolCallback) -> None:
+        """Let the interceptors, or the decision that a resumed turn brings, decide about a call."""
+        resumption, call = self._turn.resumption, planned.call
+        decision = resumption.decisions.get(call.id) if resumption is not None else None
+        if decision is None:
+            request = ToolCallRequest(
+                call, parse_arguments(planned.tool_input), callback.definition, callback.metadata, self._context
+            )
+            decision = await decide(self._manager.interceptors, request)
+        if isinstance(decision, Allow):
+            if decision.arguments is not None:
+                planned.tool_input = json.dumps(dict(decision.arguments), ensure_ascii=False)
+                planned.call = ToolCall(call.id, call.name, planned.tool_input, call.type, call.metadata)
+                planned.record.call, planned.record.arguments = planned.call, dict(decision.arguments)
+            return
+        planned.callback, planned.record.took_effect = None, False
+        planned.refusal = decision.text if isinstance(decision, Deny) else WAITING_TEXT
+        if isinstance(decision, Suspend):
+            planned.waits = decision.reason
+
+    def _suspended(self, planned: list[_Planned]) -> SuspendedTurn:
+        return SuspendedTurn(
+            messages=self._prompt.messages,
+            assistant=self._generation.output.copy(tool_calls=tuple(each.call for each in planned)),
+            responses={each.call.id: each.response or _refused(each) for each in planned if each.waits is None},
+            reasons={each.call.id: each.waits for each in planned if each.waits is not None},
+            answered=tuple(self._turn.answered),
+            round_usages=tuple(self._turn.round_usages),
+        )
 
     def _plan(self, call: ToolCall) -> _Planned:
         arguments = comparable_arguments(call)
@@ -161,7 +228,7 @@ class ToolRound:
 
     def _tell_refusals(self, planned: list[_Planned]) -> None:
         for each in planned:
-            if each.callback is None:
+            if each.callback is None and each.response is None and each.waits is None:
                 self._tell_started(each)
                 self._tell_finished(each, _refused(each), 0.0)
 
@@ -256,8 +323,8 @@ class ToolRound:
         direct = True
         for call in planned:
             response = call.response or _refused(call)
-            direct = direct and call.callback is not None and not response.is_error
-            direct = direct and call.callback is not None and call.callback.metadata.return_direct
+            callback = call.callback or (self._callback(call.call.name) if call.response is not None else None)
+            direct = direct and callback is not None and not response.is_error and callback.metadata.return_direct
             responses.append(response)
         message = self._generation.output.copy(tool_calls=tuple(call.call for call in planned))
         history = (*self._prompt.messages, message, ToolResponseMessage(responses))

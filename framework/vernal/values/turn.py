@@ -9,6 +9,7 @@ from vernal.values.messages import AssistantMessage, Message, ToolCall
 from vernal.values.usage import EMPTY_USAGE, Usage
 
 if TYPE_CHECKING:
+    from vernal.tools.interception import Resumption
     from vernal.values.options import ChatOptions
 
 
@@ -27,7 +28,7 @@ class AnsweredCall:
 @dataclass(slots=True, eq=False)
 class Turn:
     """The own record of one turn: the calls that were answered, the ids in use, the usage of each round, the options
-    that went to the model last, and who hears of events, if anybody does.
+    that went to the model last, who hears of events, and how it was resumed, if it was.
 
     Limits and the guard against identical calls count here (R10, R23), so that memory, hooks and advisors may change
     what is sent without changing what counts.
@@ -40,6 +41,7 @@ class Turn:
     usage: Usage = EMPTY_USAGE
     offered: "ChatOptions | None" = None
     listener: Callable[[ChatEvent], None] | None = None
+    resumption: "Resumption | None" = None
 
     @property
     def total(self) -> int:
