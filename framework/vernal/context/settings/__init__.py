@@ -4,6 +4,7 @@
     sources.py      environment, secrets directory, .env files, TOML files and arguments, as trees that keep origins
     environment.py  Environment: all sources in their precedence; profiles, lookup, bind
     base.py         Settings (the base class of settings classes) and fallback
+    masking.py      what is shown in the place of a secret
     types.py        Duration, Size and ByName
     shapes.py       what a settings class looks like, field by field
     binding.py      merging the sources into one settings class

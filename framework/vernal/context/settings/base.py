@@ -1,11 +1,14 @@
 """The base class of settings classes, and the settings that belong to the framework itself."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+from vernal.context.settings.masking import hide_passwords
 
 _PREFIX = re.compile(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*")
 
@@ -44,6 +47,11 @@ class Settings(BaseSettings):
                 f"the prefix {given!r} of {cls.__qualname__} cannot be a key; "
                 "wanted names of small letters, digits and '_', separated by dots, such as 'chat.client'"
             )
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        """The fields, without the passwords of URLs among them."""
+        for name, value in super().__repr_args__():
+            yield name, hide_passwords(value) if isinstance(value, str) else value
 
     @classmethod
     def settings_customise_sources(

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from vernal.context.settings.errors import SettingProblem, SettingsError
+from vernal.context.settings.masking import MASK, hide_passwords
 from vernal.context.settings.names import fold, variable_of
-from vernal.context.settings.shapes import MASK, Field, Shape, choices_of, is_secret, item_type, shape_of_model
+from vernal.context.settings.shapes import Field, Shape, choices_of, is_secret, item_type, shape_of_model
 from vernal.context.settings.sources import Node, SettingValue, node_of
 from vernal.context.settings.types import FoldedName
 
@@ -200,7 +201,9 @@ class Binder:
     ) -> SettingProblem:
         given = origin = None
         if setting is not None:
-            given = MASK if self._is_secret(path) or is_secret(shape.annotation) else repr(setting.value)
+            given = (
+                MASK if self._is_secret(path) or is_secret(shape.annotation) else hide_passwords(repr(setting.value))
+            )
             origin = setting.place
         key = ".".join(path)
         return SettingProblem(
@@ -215,7 +218,7 @@ class Binder:
         for path, setting in self.values.items():
             if self._is_secret(path):
                 text = text.replace(str(setting.value), MASK)
-        return text
+        return hide_passwords(text)
 
 
 def relax(annotation: Any, value: Any) -> Any:

@@ -1,7 +1,6 @@
 """Every setting as a row: key, variable, type, default, meaning, present value and its origin."""
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
@@ -11,15 +10,14 @@ from typing import TYPE_CHECKING, Any
 from vernal.context.settings.base import Settings
 from vernal.context.settings.binding import Binder
 from vernal.context.settings.errors import SettingsError
+from vernal.context.settings.masking import MASK, hide_passwords
 from vernal.context.settings.names import variable_of
-from vernal.context.settings.shapes import MASK, NAME, leaves, shape_of_model, type_name
+from vernal.context.settings.shapes import NAME, leaves, shape_of_model, type_name
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
     from vernal.context.settings.environment import Environment
-
-_PASSWORD = re.compile(r"(?<=://)([^/@:\s]*):[^/@\s]*(?=@)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,4 +112,4 @@ def shown(value: object, *, secret: bool = False) -> str | None:
     if isinstance(value, Mapping):
         value = dict(value)
     text = json.dumps(value, default=str) if isinstance(value, (bool, list, tuple, dict)) else str(value)
-    return _PASSWORD.sub(rf"\1:{MASK}", text)
+    return hide_passwords(text)

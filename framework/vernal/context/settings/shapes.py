@@ -17,7 +17,6 @@ from vernal.context.settings.base import fallback
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
-MASK = "**********"
 NAME = "<name>"
 
 
