@@ -246,3 +246,12 @@ def test_a_schema_that_is_none_is_no_error(keywords: Any) -> None:
     response = ask(Prompt("Weather in Oslo", ToolCallingChatOptions(tool_callbacks=[OfferedTool("weather", schema)])))
     assert not response.has_tool_calls
     assert response.text
+
+
+@pytest.mark.parametrize("name", ["_", "a-b.c", "getX2", "天气", "🌦"])
+@pytest.mark.parametrize("prompt", ["", "weather", "find 3", "天气", "🌦 in Oslo", "_"])
+def test_names_of_any_kind_are_no_error(name: str, prompt: str) -> None:
+    """A tool may have any name that is not blank."""
+    schema = {"type": "object", "properties": {name: {"type": "integer"}}, "required": [name]}
+    tools = [OfferedTool(name, schema), OfferedTool("find_x", schema)]
+    assert ask(Prompt(prompt, ToolCallingChatOptions(tool_callbacks=tools))).generations

@@ -240,6 +240,12 @@ def test_output_of_a_schema_from_the_results() -> None:
     assert [each["name"] for each in json.loads(two)] == ["Alice", "Bob"]
 
 
+def test_where_every_tool_failed_no_values_are_invented() -> None:
+    """With an output schema too, the failure is said, and not papered over with invented JSON."""
+    _, answer = turn("What is the weather in Atlantis?", output_schema=CITY)
+    assert answer == 'get_weather(city="Atlantis") failed: there is no Atlantis'
+
+
 def test_a_schema_in_the_instruction_counts_like_an_option() -> None:
     """A JSON schema beside the word JSON in the prompt is honoured, and is itself no source of values."""
     schema = json.dumps(CITY, indent=2)
@@ -247,7 +253,8 @@ def test_a_schema_in_the_instruction_counts_like_an_option() -> None:
     answer = OfflineChatModel().call(Prompt(f"Two days in Oslo\n\n{instruction}"))
     assert json.loads(answer.text or "") == {"city": "Oslo", "days": 2, "activities": []}
     system = OfflineChatModel().call(Prompt([SystemMessage(instruction), UserMessage("Two days in Oslo")]))
-    assert system.text == answer.text
+    first = OfflineChatModel().call(Prompt(f"{instruction}\n\nTwo days in Oslo"))
+    assert answer.text == system.text == first.text
 
 
 def test_results_of_any_language_come_back_unharmed() -> None:

@@ -73,8 +73,8 @@ class _Turn:
 
     def _text(self, plan: Plan) -> str:
         schema = getattr(self.prompt.options, "output_schema", None) or instructed_schema(self.prompt.messages)
-        if schema is not None:
-            data = [response.data for _, response in self.results if not response.is_error]
+        data = [response.data for _, response in self.results if not response.is_error]
+        if schema is not None and (data or not self.results):  # where every call failed, the failure is the answer
             text = structured(schema, self.text, data, self.planner.today)
             if text is not None:
                 return text

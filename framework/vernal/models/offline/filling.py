@@ -2,7 +2,7 @@
 
 import copy
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from vernal.models.offline.facts import NO_FACTS, Facts
@@ -61,23 +61,19 @@ def fill(
     return Filling(valid, () if valid else tuple(arguments), filler.evidence, filler.sure)
 
 
+@dataclass(slots=True)
 class _Filler:
-    def __init__(
-        self,
-        root: Schema,
-        reading: Reading,
-        clause: Reading,
-        facts: Facts,
-        facts_first: bool,
-        invent: bool,
-        today: str | None,
-    ) -> None:
-        self.root, self.reading, self.clause, self.today = root, reading, clause, today
-        self.facts, self.facts_first, self.invent = facts, facts_first, invent
-        self.used: set[int] = set()
-        self.evidence = 0
-        self.sure = False
-        self.chosen: dict[str, tuple[Parameter, Mention]] = {}
+    root: Schema
+    reading: Reading
+    clause: Reading
+    facts: Facts
+    facts_first: bool
+    invent: bool
+    today: str | None
+    used: set[int] = field(default_factory=set)
+    evidence: int = 0
+    sure: bool = False
+    chosen: dict[str, tuple[Parameter, Mention]] = field(default_factory=dict)
 
     def fill_object(self, schema: Schema, depth: int = 0) -> dict[str, Any]:
         """The members of an object that can be filled."""
@@ -112,6 +108,8 @@ class _Filler:
                 continue
             for other in self._group(wanted, chosen)[1:]:
                 value = value_of(wanted, other, self.reading, self.root, self.today)
+                if other.kind == "words" != chosen.kind:
+                    continue  # "Which is nicer, Oslo or Rome?"
                 if value is not None and self.used.isdisjoint(other.span):
                     calls.append({**copy.deepcopy(arguments), name: value})
             break

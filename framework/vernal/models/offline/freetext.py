@@ -6,7 +6,7 @@ from vernal.models.offline.reading import Reading, breaks
 from vernal.models.offline.words import stem
 
 _SPEECH = frozenset({"saying", "says", "say", "that", "reads", "reading"})
-_TOPIC = frozenset({"about", "for", "regarding", "called", "titled", "named", "on"})
+_TOPIC = frozenset({"about", "for", "regarding", "called", "titled", "named"})
 _TITLES = frozenset({"subject", "title", "reason"})
 _EQUALS = frozenset({"is", "=", ":", "as", "to"})
 

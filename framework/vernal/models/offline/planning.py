@@ -97,7 +97,8 @@ class Planner:
         wanted = {stem(word) for names in plan.lacking.values() for name in names for word in split_name(name)}
         for tool in self.tools:
             name = tool.definition.name
-            if name not in plan.lacking and split_name(name)[0] in _LOOK_UPS and not tool.names.isdisjoint(wanted):
+            looks_up = not _LOOK_UPS.isdisjoint(split_name(name)[:1])
+            if looks_up and name not in plan.lacking and not tool.names.isdisjoint(wanted):
                 filling = self._fill(tool, self.reading)
                 if filling.sure and filling.arguments:
                     plan.add(name, filling, self.reading)

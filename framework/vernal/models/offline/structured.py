@@ -21,15 +21,16 @@ def instructed_schema(messages: Sequence[Message]) -> Schema | None:
     """The JSON schema that stands in the last user message or a system message beside the word JSON, if any."""
     texts = [message.text for message in messages if isinstance(message, UserMessage)][-1:]
     texts += [message.text for message in messages if isinstance(message, SystemMessage)]
-    return next((schema for text in texts if (schema := _schema_in(text)) is not None), None)
+    return next((found[0] for text in texts if (found := _schema_in(text)) is not None), None)
 
 
 def without_instruction(text: str) -> str:
-    """The prompt before the paragraph that asks for JSON of a schema; itself where there is none."""
-    found = _INSTRUCTION.search(text)
-    if found is None or _schema_in(text) is None:
+    """The prompt without the paragraph that asks for JSON of a schema; itself where there is none."""
+    found, schema = _INSTRUCTION.search(text), _schema_in(text)
+    if found is None or schema is None:
         return text
-    return text[: text.rfind("\n", 0, found.start()) + 1]
+    before = text[: text.rfind("\n", 0, found.start()) + 1]
+    return before if before.strip() else text[schema[1] :]
 
 
 def structured(schema: Schema, text: str, results: Sequence[str], today: str | None) -> str | None:
@@ -79,7 +80,8 @@ def _definitions(schema: Schema) -> Schema:
     return {key: schema[key] for key in ("$defs", "definitions") if key in schema}
 
 
-def _schema_in(text: str) -> Schema | None:
+def _schema_in(text: str) -> tuple[Schema, int] | None:
+    """The first JSON schema in `text`, and where it ends."""
     if not _INSTRUCTION.search(text):
         return None
     position = text.find("{")
@@ -90,6 +92,6 @@ def _schema_in(text: str) -> Schema | None:
             end = position + 1
         else:
             if isinstance(value, Mapping) and ("$schema" in value or properties(value) or kinds(value)):
-                return value
+                return value, end
         position = text.find("{", end)
     return None
