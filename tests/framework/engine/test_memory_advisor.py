@@ -13,6 +13,8 @@ from vernal import (
     ChatMemory,
     ChatModel,
     ChatResponse,
+    DefaultToolCallingManager,
+    FunctionToolCallback,
     Generation,
     Message,
     MessageChatMemoryAdvisor,
@@ -20,6 +22,9 @@ from vernal import (
     Prompt,
     SystemMessage,
     ToolCall,
+    ToolCallingAdvisor,
+    ToolCallLimits,
+    ToolMetadata,
     ToolResponse,
     ToolResponseMessage,
     UsageError,
@@ -281,6 +286,28 @@ def test_of_two_generations_with_calls_the_executed_one_is_remembered(form: "For
     form.ask(inside(model, memory).prompt("First."))
     assert memory.get("c") == [U0, CALL, SEEN, DONE]
     assert model.requests[1].messages == (U0, CALL, SEEN)
+
+
+@pytest.mark.parametrize("order", [HIGHEST_PRECEDENCE + 200, INSIDE], ids=["outside", "inside"])
+@pytest.mark.parametrize("ending", ["direct", "limit"])
+def test_an_answer_that_is_not_the_models_is_remembered_too(form: "Form", order: int, ending: str) -> None:
+    """MEM-10, R4, R14: a direct result, or the text of a limit, wherever the memory stands; no call without answer."""
+    direct = FunctionToolCallback(lambda: "result", name="direct", metadata=ToolMetadata(return_direct=True))
+    memory = MessageWindowChatMemory()
+    advisor = MessageChatMemoryAdvisor(chat_memory=memory, memory_order=order)
+    script = [tool_call("look"), tool_call("direct") if ending == "direct" else tool_call("look"), "Done."]
+    manager = DefaultToolCallingManager(limits=ToolCallLimits(max_calls_per_tool={"look": 1}))
+    model = ScriptedChatModel(script)
+    builder = ChatClient.builder(model).tool_advisor(ToolCallingAdvisor(tool_calling_manager=manager))
+    client = builder.default_tools(look, direct).default_advisors(advisor, conversation_id="c").build()
+    answer = form.ask(client.prompt("First.")).text
+    assert answer == "result" if ending == "direct" else "limit" in str(answer)
+    remembered = memory.get("c")
+    assert (remembered[0], remembered[-1]) == (U0, AssistantMessage(answer))
+    assert_replayable(remembered)
+    model._script[:] = ["Done."]
+    form.ask(client.prompt("Second."))
+    assert model.requests[-1].messages == (*remembered, U1)
 
 
 @pytest.mark.parametrize("moment", ["the second request", "the tool"])
