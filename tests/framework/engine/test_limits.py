@@ -339,6 +339,16 @@ def test_limits_that_cannot_be_meant_are_refused(limits: dict[str, Any], text: s
         ToolCallLimits(**limits)
 
 
+def test_limits_are_apart_from_what_they_were_made_of() -> None:
+    """LIM-21: a value, which nobody changes by changing the map or set that it was made of."""
+    own, excluded = {"toolA": 1}, {"toolB"}
+    limits = ToolCallLimits(max_calls_per_tool=own, excluded_tools=excluded)  # type: ignore[arg-type]  # any set will do
+    own["toolA"] = 9
+    excluded.add("toolC")
+    assert (limits.max_calls_per_tool, limits.excluded_tools) == ({"toolA": 1}, {"toolB"})
+    assert hash(limits) == hash(dataclasses.replace(limits))
+
+
 def test_of_limit_and_exclusion_the_exclusion_holds(execute_by_hand: "Execute") -> None:
     """LIM-22: there is no last call of a builder; a tool named in both has no limit, until it is excluded no more."""
     both = ToolCallLimits(max_calls_per_tool={"toolA": 1}, excluded_tools=frozenset({"toolA"}))

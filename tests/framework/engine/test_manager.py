@@ -15,8 +15,6 @@ from vernal import (
     DuplicateToolError,
     FunctionToolCallback,
     Generation,
-    Observation,
-    ObservationRegistry,
     Prompt,
     StaticToolCallbackResolver,
     ToolCall,
@@ -31,9 +29,7 @@ from vernal import (
     UserMessage,
     tool_callbacks,
 )
-from vernal.observation import scope
 from vernal.testing import assert_replayable
-from vernal.tools.observation import ToolCallingObservationContext
 from vernal.values.arguments import RAW_ARGUMENTS
 
 if TYPE_CHECKING:
@@ -341,68 +337,3 @@ def test_a_result_without_any_form_is_a_failure_of_the_tool(execute: "Execute") 
     [(_, _, data, is_error)] = answers(outcome.conversation_history)
     assert is_error
     assert "cannot become JSON" in data
-
-
-class Listening(ObservationRegistry):
-    def __init__(self) -> None:
-        self.started: list[Observation] = []
-        self.stopped: list[Observation] = []
-
-    def on_start(self, observation: Observation) -> None:
-        self.started.append(observation)
-
-    def on_stop(self, observation: Observation) -> None:
-        self.stopped.append(observation)
-
-
-def test_the_observation_in_scope_is_the_parent_of_a_tool_call(execute: "Execute") -> None:
-    """TCM-21: what is observed around the caller is the parent of what its tools do."""
-    registry, outer = Listening(), Observation("outer", "outer")
-    with scope(outer):
-        execute(
-            DefaultToolCallingManager(observation_registry=registry),
-            prompt(Recording()),
-            asking(ToolCall("1", "record")),
-        )
-    [observation] = registry.started
-    assert observation.parent is outer
-
-
-def test_a_tool_call_is_observed(execute: "Execute") -> None:
-    """TCM-37: its names, its keys (those of OpenTelemetry), its subject and result; it is stopped exactly once."""
-    registry, tool = Listening(), Recording()
-    manager = DefaultToolCallingManager(observation_registry=registry)
-    execute(manager, prompt(tool), asking(ToolCall("1", "record", '{"secret": 1}')))
-    [observation] = registry.started
-    assert registry.stopped == [observation]
-    assert (observation.name, observation.contextual_name) == ("vernal.tool", "execute_tool record")
-    assert observation.low_cardinality_keys == {
-        "gen_ai.operation.name": "execute_tool",
-        "gen_ai.provider.name": "vernal",
-        "gen_ai.tool.name": "record",
-        "gen_ai.tool.type": "function",
-    }
-    assert observation.high_cardinality_keys == {"gen_ai.tool.description": "Records.", "gen_ai.tool.call.id": "1"}
-    assert isinstance(observation.subject, ToolCallingObservationContext)
-    assert observation.subject.tool_definition is tool.definition
-    assert (observation.subject.arguments, observation.subject.result) == ('{"secret": 1}', "Mission accomplished!")
-    assert observation.result == ToolResponse("1", "record", "Mission accomplished!")
-    assert observation.error is None
-
-
-def test_a_told_failure_is_the_result_of_its_observation_a_raised_one_its_error(execute: "Execute") -> None:
-    """TCM-38: told to the model it is no error of the observation; raised to the caller it is."""
-    registry, failure = Listening(), OSError("disk full")
-    given, response = prompt(Recording(result=failure)), asking(ToolCall("1", "record"))
-    execute(DefaultToolCallingManager(observation_registry=registry), given, response)
-    [told] = registry.stopped
-    assert told.error is None
-    assert told.result == ToolResponse("1", "record", "disk full", is_error=True)
-
-    registry = Listening()
-    processor = DefaultToolExecutionExceptionProcessor(rethrow_exceptions=[OSError])
-    raising = DefaultToolCallingManager(observation_registry=registry, tool_execution_exception_processor=processor)
-    with pytest.raises(OSError, match="disk full"):
-        execute(raising, given, response)
-    [raised] = registry.stopped
-    assert raised.error is failure

@@ -54,7 +54,10 @@ def answers(result: ToolExecutionResult) -> list[tuple[str, bool]]:
 
 
 def says(name: str) -> ToolCallback:
-    return FunctionToolCallback(lambda: f"{name}.", name=name)
+    async def say() -> str:
+        return f"{name}."
+
+    return FunctionToolCallback(say, name=name)
 
 
 def fails(error: BaseException, name: str = "fails") -> ToolCallback:
