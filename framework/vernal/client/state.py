@@ -11,6 +11,7 @@ from vernal.tools.interception import SuspendedTurn
 from vernal.values.mappings import EMPTY
 from vernal.values.messages import Media, Message, SystemMessage, UserMessage
 from vernal.values.options import ChatOptions, merge_options
+from vernal.values.prompt import Prompt
 
 
 @dataclass(slots=True, eq=False)
@@ -79,6 +80,15 @@ class RequestState:
             self.renderer,
             self.suspended,
         )
+
+    def add_prompt(self, prompt: str | Prompt) -> None:
+        """Take the user's text, or the messages and options of a prompt."""
+        if isinstance(prompt, Prompt):
+            self.messages += prompt.messages
+            if prompt.options is not None:
+                self.add_options(prompt.options)
+        else:
+            self.user.text = checked_text(prompt)
 
     def add_options(self, options: ChatOptions) -> None:
         """Layer `options` over those that are set, field by field."""
