@@ -215,3 +215,22 @@ def test_the_lines_of_a_toml_file_survive_multiline_text(tmp_path: Path) -> None
         found = environment.lookup(key)
         assert found is not None
         assert found.origin == f"vernal.toml:{line}", key
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[tool.vernal.audit]\npath = 'x'\n",
+        "[tool]\nvernal.audit.path = 'x'\n",
+        "[ tool . 'vernal' ]\naudit = { path = 'x' }\n",
+        '["tool"."vernal".audit]\npath = "x"\n',
+    ],
+)
+def test_the_table_of_pyproject_may_be_written_in_every_way(text: str, tmp_path: Path) -> None:
+    """However TOML lets the table be written, it is read; a file without it is not even parsed."""
+    (tmp_path / "pyproject.toml").write_text(text)
+    found = Environment.load(directory=tmp_path, environ={}).lookup("audit.path")
+    assert found is not None
+    assert found.value == "x"
+    (tmp_path / "pyproject.toml").write_text("# vernal, no TOML at all [tool.other]")
+    assert Environment.load(directory=tmp_path, environ={}).lookup("audit.path") is None

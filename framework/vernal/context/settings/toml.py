@@ -10,7 +10,7 @@ _TABLE = re.compile(r"\s*\[{1,2}(?P<name>[^\[\]]+)\]{1,2}\s*(#.*)?$")
 _KEY = re.compile(r"\s*(?P<name>[^=#\[\]{]+?)\s*=")
 
 
-def toml_source(file: Path, table: tuple[str, ...] = ()) -> Source | None:
+def toml_source(file: Path, table: tuple[str, str] | tuple[()] = ()) -> Source | None:
     """The settings in a TOML file, or in one table of it; None when there are none.
 
     Raises:
@@ -19,8 +19,8 @@ def toml_source(file: Path, table: tuple[str, ...] = ()) -> Source | None:
     if not file.is_file():
         return None
     text = read_text(file)
-    if table and table[-1] not in text:
-        return None
+    if table and not re.search(rf"""\[\s*["']?{table[0]}["']?\s*(\]|\.\s*["']?{table[1]})""", text):
+        return None  # a large file of others would cost milliseconds
     import tomllib
 
     try:
