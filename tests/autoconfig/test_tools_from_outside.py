@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Annotated
 
 import pytest
@@ -31,6 +32,7 @@ from vernal import (
 from vernal.context import AmbiguousBeanError, MissingBeanError
 from vernal.context.settings import describe
 from vernal.testing import ApplicationContextRunner, ScriptedChatModel, tool_call
+from vernal.tools.augmentation import augmented_tools
 from vernal_autoconfig.tool_calling import ToolCallingSettings
 
 
@@ -265,6 +267,23 @@ def test_the_manager_finds_tools_with_their_services(runner: ApplicationContextR
         result = run.context.get(ToolCallingManager).execute_tool_calls(Prompt("Time?", options), response)
         assert isinstance(result.conversation_history[-1], ToolResponseMessage)
         assert result.conversation_history[-1].responses[0].data == "noon"
+
+
+@dataclass
+class Reason:
+    """Why a tool is called."""
+
+    reason: str
+
+
+def test_tools_that_are_wrapped_have_their_services_too(runner: ApplicationContextRunner) -> None:
+    """A tool with augmented arguments, and one that settings have changed, take beans as the bare tool does."""
+    call = tool_call("needs_clock", reason="curiosity")
+    clocks = named(runner, needs_clock={"timeout": "5s"}).with_bean(Clock, Clock())
+    (offered,), prompt = asked(clocks, augmented_tools(needs_clock, argument_type=Reason), script=[call, "Done."])
+    assert told(prompt) == "noon"
+    assert [one.name for one in offered.injected] == ["clock"]
+    assert offered.with_beans({"clock": lambda: Clock("late")}).call('{"reason": "none"}') == "late"
 
 
 def test_an_override_reaches_the_parameters_of_tools(runner: ApplicationContextRunner) -> None:

@@ -11,6 +11,7 @@ linking.py, creation.py         providers of dependency-injector, and the functi
 application_context.py          the started context: lookups and closing
 starting.py, lifecycle.py       what starts with the context, and its end; steps.py writes both faces once
 overriding.py                   context.override(…)
+injection.py                    beans for the parameters of tools that are marked Inject
 failures/                       errors as data, their reports, and the one renderer
 """
 

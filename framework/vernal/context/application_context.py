@@ -148,7 +148,10 @@ class ApplicationContext:
         )
 
     def wire(self, modules: Iterable[ModuleType | str]) -> None:
-        """Fill the markers of `@inject` functions in modules: `Provide["bean_name"]` and `Provide[Beans.x]`."""
+        """Fill the markers of `@inject` functions in modules: `Provide["bean_name"]` and `Provide[Beans.x]`.
+
+        It patches the modules until the context is closed, so that a module serves one context at a time.
+        """
         self._check_open()
         names = list(modules)
         for container in (self.container, *(source.container for source in self._containers)):

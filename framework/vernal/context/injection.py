@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from vernal.context.points import point_of
 from vernal.tools.callback import ToolCallback
 from vernal.tools.customization import ToolCustomizer
-from vernal.tools.function import FunctionToolCallback
 
 if TYPE_CHECKING:
     from vernal.context.application_context import ApplicationContext
@@ -28,14 +27,11 @@ class BeanInjector(ToolCustomizer):
 
     def customize(self, callbacks: Sequence[ToolCallback]) -> Sequence[ToolCallback]:
         """The tools, those with injected parameters with their beans."""
-        if not any(isinstance(one, FunctionToolCallback) and one.injected for one in callbacks):
+        if not any(one.injected for one in callbacks):
             return callbacks
-        return [
-            one.with_beans(self._beans(one)) if isinstance(one, FunctionToolCallback) and one.injected else one
-            for one in callbacks
-        ]
+        return [one.with_beans(self._beans(one)) if one.injected else one for one in callbacks]
 
-    def _beans(self, callback: FunctionToolCallback) -> dict[str, Callable[[], Any]]:
+    def _beans(self, callback: ToolCallback) -> dict[str, Callable[[], Any]]:
         asker = f"the tool {callback.definition.name!r} ({callback.origin})"
         beans: dict[str, Callable[[], Any]] = {}
         for parameter in callback.injected:

@@ -1,16 +1,18 @@
 """Augmented arguments: what the model is asked to say beside a tool's own arguments, such as why it calls the tool."""
 
+import copy
 import inspect
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, is_dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 from vernal.tools.callback import ToolCallback
 from vernal.tools.collection import tool_callbacks
 from vernal.tools.context import ToolContext
 from vernal.tools.definition import ToolDefinition, ToolMetadata
 from vernal.tools.exceptions import InvalidToolError, ToolArgumentsError
+from vernal.tools.parameters import InjectedParameter
 from vernal.values.arguments import parse_arguments
 
 T = TypeVar("T")
@@ -77,6 +79,17 @@ class AugmentedToolCallback(ToolCallback, Generic[T]):
         """Where the delegate comes from."""
         return self._delegate.origin
 
+    @property
+    def injected(self) -> tuple[InjectedParameter, ...]:
+        """The parameters of the tool itself that beans fill."""
+        return self._delegate.injected
+
+    def with_beans(self, beans: Mapping[str, Callable[[], Any]]) -> Self:
+        """The same tool with these beans."""
+        twin = copy.copy(self)
+        twin._delegate = self._delegate.with_beans(beans)
+        return twin
+
     async def acall(self, tool_input: str, tool_context: ToolContext | None = None) -> str:
         """Hand the extra arguments to the consumer, and the rest to the delegate."""
         given = parse_arguments(tool_input)
@@ -116,9 +129,7 @@ class _Reader(Generic[T]):
         self._schema = canonical(self._adapter.json_schema())
         self.names = set(self._schema.get("properties", {}))
         if not self.names:
-            raise InvalidToolError(
-                f"argument_type {kind.__name__} has no fields; there is nothing to ask for"
-            )
+            raise InvalidToolError(f"argument_type {kind.__name__} has no fields; there is nothing to ask for")
 
     def augmented(self, schema: dict[str, Any]) -> dict[str, Any]:
         """`schema` with these fields; all that it says itself stays (AUG-13, AUG-14, AUG-17)."""

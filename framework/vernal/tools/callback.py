@@ -1,11 +1,14 @@
 """The interface of everything that a model can call."""
 
-from collections.abc import Awaitable, Sequence
-from typing import ClassVar
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from vernal.runtime.faces import Face, TwoFaced
 from vernal.tools.context import ToolContext
 from vernal.tools.definition import DEFAULT_METADATA, ToolDefinition, ToolMetadata
+
+if TYPE_CHECKING:
+    from vernal.tools.parameters import InjectedParameter
 
 
 class ToolCallback(TwoFaced, abstract=True):
@@ -31,6 +34,15 @@ class ToolCallback(TwoFaced, abstract=True):
     def origin(self) -> str:
         """Where the tool comes from, as `module:qualified name`, for error texts and reports."""
         return f"{type(self).__module__}:{type(self).__qualname__}"
+
+    @property
+    def injected(self) -> "tuple[InjectedParameter, ...]":
+        """The parameters that beans fill; by default none. What wraps a tool gives those of the tool."""
+        return ()
+
+    def with_beans(self, beans: Mapping[str, Callable[[], Any]]) -> Self:
+        """The same tool, whose injected parameters receive what these functions give at each call, by their names."""
+        return self
 
     def call(self, tool_input: str, tool_context: ToolContext | None = None) -> str:
         """Run the tool with `tool_input`, the JSON text of its arguments; gives the text for the model.

@@ -1,11 +1,14 @@
 """Changing tools from outside: what is offered of the tools of a request, and how."""
 
-from collections.abc import Iterable, Sequence
+import copy
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any, Self
 
 from vernal.tools.callback import ToolCallback
 from vernal.tools.context import ToolContext
 from vernal.tools.definition import ToolDefinition, ToolMetadata
+from vernal.tools.parameters import InjectedParameter
 
 
 class ToolCustomizer:
@@ -69,6 +72,17 @@ class AdjustedToolCallback(ToolCallback):
     def origin(self) -> str:
         """Where the tool itself comes from."""
         return self._callback.origin
+
+    @property
+    def injected(self) -> tuple[InjectedParameter, ...]:
+        """The parameters of the tool itself that beans fill."""
+        return self._callback.injected
+
+    def with_beans(self, beans: Mapping[str, Callable[[], Any]]) -> Self:
+        """The same tool with these beans."""
+        twin = copy.copy(self)
+        twin._callback = self._callback.with_beans(beans)
+        return twin
 
     async def acall(self, tool_input: str, tool_context: ToolContext | None = None) -> str:
         """Run the tool."""

@@ -94,10 +94,7 @@ class FunctionToolCallback(ToolCallback):
         return self._tool.injected
 
     def with_beans(self, beans: Mapping[str, Callable[[], Any]]) -> Self:
-        """The same tool, whose injected parameters receive what these functions give at each call, by their names.
-
-        Those that are not named are left to their defaults.
-        """
+        """The same tool with these beans; parameters that are not named are left to their defaults."""
         twin = copy.copy(self)
         twin._beans = beans
         return twin
