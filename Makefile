@@ -10,8 +10,9 @@ PLUGINS := $(foreach plugin,$(wildcard plugins/*/pyproject.toml),-e $(dir $(plug
 
 .PHONY: demo test test-all check bench clean
 
+demo: export DEMO_QUESTION := $(value Q)
 demo: .venv/.installed
-	@VERNAL_CHAT__MODEL=$${VERNAL_CHAT__MODEL:-offline} $(BIN)/python examples/demo.py $(if $(Q),"$(Q)")
+	@VERNAL_CHAT__MODEL=$${VERNAL_CHAT__MODEL:-offline} $(BIN)/python examples/demo.py
 
 test: check
 	$(BIN)/python -m pytest

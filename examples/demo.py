@@ -4,6 +4,7 @@
 VERNAL_CHAT__MODEL=openai:gpt-5-mini and a key, the same program asks the real service.
 """
 
+import os
 import sys
 from datetime import date
 
@@ -61,4 +62,4 @@ def main(question: str) -> None:
 
 
 if __name__ == "__main__":
-    main(" ".join(sys.argv[1:]) or QUESTION)
+    main(" ".join(sys.argv[1:]) or os.environ.get("DEMO_QUESTION") or QUESTION)

@@ -20,7 +20,7 @@ def test_a_program_of_the_readme_runs_and_prints_what_it_says(
     """A stranger who copies the program sees what the README shows."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("VERNAL_CHAT__MODEL", "offline")
-    exec(compile(program, str(README), "exec", dont_inherit=True), {"__name__": "readme"})
+    exec(compile(program, str(README), "exec", dont_inherit=True), {"__name__": "__main__"})
     output = capsys.readouterr().out
     assert not printed or output == printed
 

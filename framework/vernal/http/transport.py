@@ -106,6 +106,7 @@ class _LoopConnections:
         self.transports: dict[tuple[str, str | None], httpx.AsyncBaseTransport] = {}
         self._forget = forget
         self._loop = loop
+        self._ending: asyncio.Task[None] | None = None
         self._guard = self._until_the_loop_ends()
         try:
             self._guard.__anext__().send(None)  # starts it, which makes it known to the loop, without a task switch
@@ -113,8 +114,11 @@ class _LoopConnections:
             pass
 
     async def aclose(self) -> None:
-        """Close the transports; to be awaited on their loop."""
-        await self._guard.aclose()
+        """Close the transports; to be awaited on their loop. Whoever comes second waits for the first."""
+        if self._ending is None:
+            self.finalizer.detach()
+            self._ending = self._loop.create_task(self._guard.aclose())
+        await asyncio.shield(self._ending)
 
     def close_later(self) -> None:
         """Have the transports closed by their loop, where that still runs."""

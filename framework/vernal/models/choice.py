@@ -84,8 +84,9 @@ def _named(name: str, providers: Sequence[ChatModelProvider]) -> ChatModelChoice
     near = difflib.get_close_matches(provider_name, known, n=1)
     hint = f"; did you mean {near[0]!r}?" if near else ""
     raise ConfigurationError(
-        f"chat.model is {name!r}, but no provider {provider_name!r} is installed (there are: {', '.join(known)}){hint} "
-        f"Wanted is provider:model, such as openai:gpt-5-mini; a provider comes with its plugin, such as vernal-openai"
+        f"chat.model is {name!r}, but no provider {provider_name!r} is installed and enabled "
+        f"(there are: {', '.join(known)}){hint}. Wanted is provider:model, such as openai:gpt-5-mini; a provider comes "
+        f"with its plugin, such as vernal-openai"
     )
 
 

@@ -35,6 +35,8 @@ class StructuredOutput(Generic[T]):
     def __init__(self, kind: type[T]) -> None:
         from pydantic import TypeAdapter
 
+        if isinstance(kind, str) or kind is None:
+            raise TypeError(f"the wanted type is {kind!r}; a type is wanted, such as a pydantic model or list[int]")
         self.name = getattr(kind, "__name__", repr(kind))
         self._adapter: TypeAdapter[T] = TypeAdapter(kind)
         schema = self._adapter.json_schema()

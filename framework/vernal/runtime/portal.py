@@ -107,10 +107,10 @@ def _target_loop(function: Callable[..., Any]) -> asyncio.AbstractEventLoop:
 def refuse_own_loop(loop: asyncio.AbstractEventLoop, function: Callable[..., Any]) -> None:
     """Refuse to wait for `loop` on that very loop (R30)."""
     if asyncio._get_running_loop() is loop:
-        name = getattr(function, "__qualname__", repr(function))
         raise UsageError(
-            f"the blocking face of {name} was called on the event loop that has to do the work, which would wait for "
-            "itself for ever; await the asynchronous face (the same name with an 'a' before it) instead"
+            f"a blocking call ({function.__module__}.{function.__qualname__}) was made on the event loop that has to "
+            "do the work, which would wait for itself for ever; await the asynchronous face instead, the same name "
+            "with an 'a' before it, such as .acall() for .call()"
         )
 
 

@@ -54,9 +54,11 @@ class DuplicateToolError(ConfigurationError, ValueError):
     """Two tools of one name meet (R29); `name` is the name, `origins` say where each comes from."""
 
     def __init__(self, name: str, origins: tuple[str, ...]) -> None:
+        twice = len(set(origins)) == 1
         super().__init__(
             f"Multiple tools with the same name ({name}) found in sources: {', '.join(origins)}; "
-            "give one of them another name with @tool(name=…), or leave one out"
+            + ("the same tool is given twice, " if twice else "give one of them another name with @tool(name=…), or ")
+            + "leave one out"
         )
         self.name = name
         self.origins = origins

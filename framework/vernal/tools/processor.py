@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Awaitable, Iterable
+from types import TracebackType
 from typing import Literal, NoReturn, get_args
 
 from vernal.tools.exceptions import InvalidToolError, ToolArgumentsError, ToolExecutionException, ToolFailure
@@ -75,8 +76,17 @@ class DefaultToolExecutionExceptionProcessor(ToolExecutionExceptionProcessor):
         if isinstance(cause, ToolArgumentsError):
             logger.info("tool %r was not called: the arguments do not fit", name)
         else:
-            logger.warning("tool %r failed: %s", name, type(cause).__qualname__, exc_info=cause)
+            trace = (type(cause), cause, _own_frames(cause.__traceback__))
+            logger.warning("tool %r failed: %s", name, type(cause).__qualname__, exc_info=trace)
         return text if text.strip() else f"Exception occurred in tool: {name} ({type(cause).__name__})"
+
+
+def _own_frames(trace: TracebackType | None) -> TracebackType | None:
+    """The traceback from the tool on: what leads to it is the engine, the same for every tool."""
+    own = trace
+    while own is not None and own.tb_frame.f_globals.get("__name__", "").startswith("vernal."):
+        own = own.tb_next
+    return own if own is not None else trace
 
 
 def _raise(cause: BaseException) -> NoReturn:

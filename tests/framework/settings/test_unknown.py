@@ -117,3 +117,11 @@ def test_classes_that_share_a_prefix_know_their_keys_together(tmp_path: Path) ->
         more: int = 0
 
     assert _load(tmp_path, {"VERNAL_TOOLS__MORE": "1"}).check_unknown([Tools, More]) == ()
+
+
+def test_a_key_that_is_asked_for_by_itself_is_known() -> None:
+    """A condition on a setting reads it, so that nobody reports it as unknown (R28)."""
+    environment = Environment.load({}, environ={"VERNAL_AUDIT__ENABLED": "false"})
+    assert [each.key for each in environment.check_unknown(())] == ["audit.enabled"]
+    environment.lookup("audit.enabled")
+    assert list(environment.check_unknown(())) == []

@@ -100,7 +100,7 @@ def test_fields_that_the_tool_has_already_are_refused() -> None:
 
 
 def test_the_schema_has_both_and_keeps_all_else() -> None:
-    """Name and description stay; fields and required ones are added (AUG-02, AUG-04, AUG-11, AUG-13, AUG-17, AUG-18)."""
+    """Name and description stay, new fields are added (AUG-02, AUG-04, AUG-11, AUG-13, AUG-17, AUG-18)."""
     definition = AugmentedToolCallback(Delegate(), Thought).definition
     assert (definition.name, definition.description) == ("search", "Search.")
     assert definition.input_schema == {

@@ -186,3 +186,19 @@ def test_schemas_can_be_made_in_many_threads() -> None:
     with ThreadPoolExecutor(12) as pool:
         schemas = list(pool.map(make, range(240)))
     assert all(list(schema["properties"]) == ["items", "count"] for schema in schemas)
+
+
+def test_a_failing_tool_is_logged_with_its_own_frames(caplog: pytest.LogCaptureFixture) -> None:
+    """The traceback begins in the tool; what leads to it is the engine (R11)."""
+
+    def broken() -> str:
+        """Fails."""
+        raise ValueError("out of order")
+
+    model = ScriptedChatModel([tool_call("broken"), "Sorry."])
+    assert ChatClient(model).prompt("?").tools(broken).call().content() == "Sorry."
+    (record,) = caplog.records
+    assert record.exc_info is not None
+    trace = record.exc_info[2]
+    assert trace is not None
+    assert trace.tb_frame.f_code.co_name == "broken"

@@ -135,3 +135,52 @@ def test_an_application_answers_through_the_service_and_its_own_tools(streamed: 
     assert first["tools"] == second["tools"]
     assert [message["role"] for message in second["messages"]] == ["user", "assistant", "tool", "tool"]
     assert [message["content"] for message in second["messages"][2:]] == ["sunny in Amsterdam", "sunny in Paris"]
+
+
+def key_sent(environ: Mapping[str, str], url: str) -> str:
+    """The authorization header of a request, with the stub's address in the variable `url`."""
+
+    def ask(server: ReplayServer) -> None:
+        settings = {**environ, url: server.url, "VERNAL_OPENAI__MODEL": "m"}
+        with runner(settings).run() as run:
+            run.context.get(ChatClient).prompt("hi").call().content()
+
+    async def main() -> str:
+        async with replaying(ROUNDS[1]) as server:
+            await asyncio.to_thread(ask, server)
+            return {name.lower(): value for name, value in server.asked[0].headers.items()}.get("authorization", "")
+
+    return asyncio.run(main())
+
+
+@pytest.mark.parametrize(
+    ("environ", "url", "sent"),
+    [
+        ({"OPENAI_API_KEY": "sk-real"}, "VERNAL_OPENAI__BASE_URL", ""),
+        ({"OPENAI_API_KEY": "sk-real"}, "OPENAI_BASE_URL", "Bearer sk-real"),
+        ({"OPENAI_API_KEY": "sk-real", "VERNAL_OPENAI__API_KEY": "sk-own"}, "VERNAL_OPENAI__BASE_URL", "Bearer sk-own"),
+    ],
+)
+def test_a_key_given_for_openai_does_not_go_elsewhere(
+    environ: Mapping[str, str], url: str, sent: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """OPENAI_API_KEY goes with OPENAI_BASE_URL or to OpenAI, never to an address of ours, and that is said (R28)."""
+    assert key_sent(environ, url) == sent
+    assert ("is not sent to" in caplog.text) is not bool(sent)
+    assert "sk-real" not in caplog.text
+
+
+def test_connections_are_closed_once_where_a_context_closes_on_a_running_loop() -> None:
+    """A blocking `with` inside asynchronous code leaves no failed task behind."""
+    failures: list[dict[str, Any]] = []
+
+    async def main() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _, failure: failures.append(failure))
+        async with replaying(ROUNDS[1]) as server:
+            with runner({"OPENAI_BASE_URL": server.url, "VERNAL_OPENAI__MODEL": "m"}).run() as run:
+                assert await run.context.get(ChatClient).prompt("hi").acall().content() == "Sunny."
+            for _ in range(20):  # steps of the loop, in which what was begun at the close ends
+                await asyncio.sleep(0)
+
+    asyncio.run(main())
+    assert failures == []

@@ -35,6 +35,8 @@ class Environment:
         self.sources = tuple(sources)
         self.profiles = profiles
         self._bound: dict[type[Settings], Settings | None] = {}
+        self.looked_up: set[str] = set()
+        """Keys that were asked for by themselves, and so are known."""
         self._warned: set[str] = set()
 
     @classmethod
@@ -79,6 +81,7 @@ class Environment:
         `fallbacks` are variables of others, such as `OPENAI_API_KEY`, asked when the key itself is set nowhere.
         """
         path = key.split(".")
+        self.looked_up.add(key)
         for source in self.sources:
             node = source.root.find(path)
             if node is not None and node.value is not None:

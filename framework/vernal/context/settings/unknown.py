@@ -60,12 +60,15 @@ def report_unknown(
 def find_unknown(
     environment: "Environment", classes: tuple[type[Settings], ...], disabled: tuple[str, ...]
 ) -> Iterator[UnknownSetting]:
-    """Every key that is set in any source and is no field of any of the classes."""
+    """Every key that is set in any source, is no field of any of the classes, and was not asked for by itself."""
+    asked = {fold(key) for key in environment.looked_up}
     shapes = [(tuple(filter(None, each.settings_prefix.split("."))), shape_of_model(each)) for each in classes]
     keys = [".".join(path) for prefix, shape in shapes for path, *_ in leaves(shape, prefix)]
     plugins = {fold(name.removeprefix("vernal-")): name for name in disabled}
     for source in environment.sources:
         for path, setting in _settings(source.root, ()):
+            if fold(".".join(path)) in asked:
+                continue
             if any(_knows(shape, path[len(prefix) :]) for prefix, shape in shapes if _starts(path, prefix)):
                 continue
             near = nearest(".".join(path), keys)

@@ -121,6 +121,12 @@ class OpenAiChatModel(ChatModel):
         return {**headers, **{name.lower(): value for name, value in self._headers.items()}}
 
 
+def is_openais(base_url: str) -> bool:
+    """Whether the address is OpenAI's own."""
+    host = urlsplit(base_url).hostname or ""
+    return host == "openai.com" or host.endswith(".openai.com")
+
+
 def _completions_url(base_url: str) -> str:
     parts = urlsplit(base_url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
