@@ -13,7 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SPEC = Path(os.environ.get("VERNAL_SPEC", ROOT.parent / "shared" / "spec"))
-NUMBER = re.compile(r"\b([A-Z]{3})-(\d\d)(?:\.\.(?:[A-Z]{3}-)?(\d\d)|((?:/\d\d)+))?|\bR(\d{1,2})(?:[-–]R?(\d{1,2}))?\b")
+NUMBER = re.compile(r"\b([A-Z]{3})-(\d\d)(?:\.\.(?:[A-Z]{3}-)?(\d\d)|((?:/\d\d)+))?|\bR(\d{1,2})(?:-R?(\d{1,2}))?\b")
 
 
 def numbers_in(text: str) -> set[str]:
