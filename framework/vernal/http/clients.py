@@ -19,7 +19,8 @@ class HttpClients:
     `async_client` is the client to use and to inject; it works on every loop. `client` is a client of your own to use
     instead: its transport, headers, event hooks, authentication and timeouts are respected, and you close it.
 
-    - `transport`: `"aiohttp"`, `"httpx"`, or `"auto"`: aiohttp where it is installed, which is several times faster.
+    - `transport`: `"aiohttp"`, `"httpx"`, or `"auto"`: aiohttp where it is installed, which is several times faster but
+      slow to load, so that the first four requests of a process do without it.
     - `timeouts`: what model requests may take; `async_client` takes its connect and read limits from it.
     - `max_connections`: at once for each loop, None without limit; `keepalive`: seconds that an idle one is kept.
     - `proxy`: URL of a proxy; without one, `trust_env` decides whether the proxy variables of the environment count.

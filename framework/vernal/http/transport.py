@@ -6,15 +6,20 @@ Imported when the first request is made: it loads httpx.
 import asyncio
 import importlib.util
 import ssl
+import sys
 import weakref
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 from urllib.request import getproxies, proxy_bypass
 
 import httpx
 
 TransportName = Literal["auto", "aiohttp", "httpx"]
+
+FIRST_REQUESTS = 4
+"""As many as a question with a few tools takes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,16 +44,19 @@ class LoopTransport(httpx.AsyncBaseTransport):
     def __init__(self, options: TransportOptions) -> None:
         self._options = options
         self._loops: dict[asyncio.AbstractEventLoop, _LoopConnections] = {}
+        self._contexts: dict[bool, ssl.SSLContext] = {}
+        self._first_requests = FIRST_REQUESTS
         self._env_proxies = getproxies() if options.trust_env and options.proxy is None else {}
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Send `request` on the running loop's connections; the body of the response is unread."""
         loop = asyncio.get_running_loop()
         connections = self._loops.get(loop) or self._open(loop)
-        route = (request.url.scheme, self._proxy(request.url))
+        proxy = self._proxy(request.url)
+        route = (self._carrier(proxy), request.url.scheme, proxy)
         transport = connections.transports.get(route)
         if transport is None:
-            transport = connections.transports[route] = _make(self._options, *route)
+            transport = connections.transports[route] = self._make(*route)
         return await transport.handle_async_request(request)
 
     async def aclose(self) -> None:
@@ -83,6 +91,45 @@ class LoopTransport(httpx.AsyncBaseTransport):
     def _forget(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loops.pop(loop, None)
 
+    def _carrier(self, proxy: str | None) -> TransportName:
+        """What carries the next request, where that is left open.
+
+        Measured: a request on an open connection costs 430 µs of CPU on httpx's own transport and 220 µs on aiohttp;
+        200 conversations at once run at 60 and at 800 a second, since httpx's pool looks at every connection for every
+        request. But aiohttp costs 170 ms to import, and httpx's own transport 40: who asks once does without aiohttp.
+        It knows no SOCKS proxies.
+        """
+        if self._options.transport != "auto":
+            return self._options.transport
+        if self._first_requests > 0 and "aiohttp" not in sys.modules:
+            self._first_requests -= 1
+            return "httpx"
+        return "httpx" if (proxy or "").startswith("socks") or not _has_aiohttp() else "aiohttp"
+
+    def _make(self, name: TransportName, scheme: str, proxy: str | None) -> httpx.AsyncBaseTransport:
+        options = self._options
+        verify = self._context(secure=scheme == "https" or proxy is not None)
+        if name == "aiohttp":
+            from vernal.http.aiohttp_transport import AiohttpTransport
+
+            return AiohttpTransport(
+                verify=verify, max_connections=options.max_connections, keepalive=options.keepalive, proxy=proxy
+            )
+        limits = httpx.Limits(
+            max_connections=options.max_connections,
+            max_keepalive_connections=options.max_connections,
+            keepalive_expiry=options.keepalive,
+        )
+        return httpx.AsyncHTTPTransport(verify=verify, limits=limits, proxy=proxy)
+
+    def _context(self, *, secure: bool) -> ssl.SSLContext:
+        """A context for TLS, which costs about 20 ms; plain connections, which never serve https, do without."""
+        context = self._contexts.get(secure)
+        if context is None:
+            verify = self._options.verify if secure else False
+            context = self._contexts[secure] = _ssl_context(verify, self._options.trust_env)
+        return context
+
     def _proxy(self, url: httpx.URL) -> str | None:
         if not self._env_proxies:
             return self._options.proxy
@@ -96,14 +143,14 @@ _closing: set[asyncio.Task[None]] = set()
 
 
 class _LoopConnections:
-    """The transports of one loop, by scheme and proxy, and the generator that closes them with the loop."""
+    """The transports of one loop, by kind, scheme and proxy, and the generator that closes them with the loop."""
 
     finalizer: "weakref.finalize[[], LoopTransport]"
 
     def __init__(
         self, forget: "weakref.WeakMethod[Callable[[asyncio.AbstractEventLoop], None]]", loop: asyncio.AbstractEventLoop
     ) -> None:
-        self.transports: dict[tuple[str, str | None], httpx.AsyncBaseTransport] = {}
+        self.transports: dict[tuple[TransportName, str, str | None], httpx.AsyncBaseTransport] = {}
         self._forget = forget
         self._loop = loop
         self._ending: asyncio.Task[None] | None = None
@@ -144,36 +191,9 @@ class _LoopConnections:
                 await transport.aclose()
 
 
-def _make(options: TransportOptions, scheme: str, proxy: str | None) -> httpx.AsyncBaseTransport:
-    # A context for TLS costs about 20 ms to make; plain connections, which never serve https, do without.
-    verify = options.verify if scheme == "https" or proxy else False
-    if _takes_aiohttp(options.transport, proxy):
-        from vernal.http.aiohttp_transport import AiohttpTransport
-
-        return AiohttpTransport(
-            verify=_ssl_context(verify, options.trust_env),
-            max_connections=options.max_connections,
-            keepalive=options.keepalive,
-            proxy=proxy,
-        )
-    return httpx.AsyncHTTPTransport(
-        verify=_ssl_context(verify, options.trust_env),
-        limits=httpx.Limits(
-            max_connections=options.max_connections,
-            max_keepalive_connections=options.max_connections,
-            keepalive_expiry=options.keepalive,
-        ),
-        proxy=proxy,
-    )
-
-
-def _takes_aiohttp(name: TransportName, proxy: str | None) -> bool:
-    if name == "auto":
-        # Measured: a request on an open connection costs 430 µs of CPU on httpx's own transport and 220 µs on aiohttp;
-        # 200 conversations at once run at 60 and at 800 a second, since httpx's pool looks at every connection for
-        # every request. aiohttp costs 170 ms to import, once, on the first request. It knows no SOCKS proxies.
-        return importlib.util.find_spec("aiohttp") is not None and not (proxy or "").startswith("socks")
-    return name == "aiohttp"
+@cache
+def _has_aiohttp() -> bool:
+    return importlib.util.find_spec("aiohttp") is not None
 
 
 def _ssl_context(verify: bool | str | ssl.SSLContext, trust_env: bool) -> ssl.SSLContext:
