@@ -138,7 +138,7 @@ class ToolLoop:
 
     def _note_additions(self, messages: tuple[Message, ...]) -> None:
         """Only the latest goes out; what a hook has put in holds all the same (R23)."""
-        known = {id(message) for message in (*self.request.prompt.messages, *self._added)}
+        known = {id(message) for message in self.request.prompt.messages}
         added = [m for m in messages if id(m) not in known and not isinstance(m, SystemMessage)]
         self._added += added
         self._conversation = (*self._conversation, *added)

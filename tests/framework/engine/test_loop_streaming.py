@@ -70,6 +70,14 @@ def test_text_beside_a_tool_call_is_neither_lost_nor_repeated(stream_form: "Form
     assert (said.text, [call.id for call in said.tool_calls]) == ("Let me look. ", ["1"])
 
 
+def test_text_behind_a_tool_call_goes_out_and_the_call_does_not(stream_form: "Form") -> None:
+    """A model may speak on after it has asked for a tool; the call stays back until the round has ended (R21)."""
+    asked = chunks(finish("none yet"), tool_call("weather", city="Oslo"), "One moment. ", finish("tool_calls"))
+    outcome = stream_form.ask(spec_of(ScriptedChatModel([asked, "Fine."])))
+    assert outcome.text == "One moment. Fine."
+    assert not any(chunk.has_tool_calls for chunk in outcome.chunks)
+
+
 def test_reasoning_and_media_beside_a_tool_call_go_out_too(stream_form: "Form") -> None:
     """What is content goes out, whatever its kind, and stands in the history as well (R21)."""
     image = Media("image/png", b"png")

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from vernal import (
     AdvisorChain,
+    AssistantMessage,
     ChatClient,
     ChatClientRequest,
     DefaultToolCallingManager,
@@ -20,6 +21,8 @@ from vernal import (
     ToolCallingAdvisor,
     ToolCallingChatOptions,
     ToolCallLimits,
+    ToolResponse,
+    ToolResponseMessage,
     UserMessage,
 )
 from vernal.testing import ScriptedChatModel, tool_call
@@ -105,6 +108,28 @@ def test_call_ids_are_unique_in_the_turn_whatever_is_forgotten(form: "Form") -> 
     form.ask(ChatClient(model).prompt("Count").tools(count).advisors(Noting()))
     assert seen[0] == "1"
     assert len(set(seen)) == 3
+
+
+def test_ids_of_messages_that_a_hook_forgets_are_not_given_again(form: "Form") -> None:
+    """A call id that the request came with is in use, though the rounds do not send it any more (R8, R23)."""
+    earlier = [
+        UserMessage("Count"),
+        AssistantMessage(None, [tool_call("count", call_id="1", number=0)]),
+        ToolResponseMessage([ToolResponse("1", "count", "0")]),
+        AssistantMessage("0"),
+    ]
+    model = ScriptedChatModel([tool_call("count", call_id="1", number=1), "Done."])
+    asked: list[str] = []
+
+    class Noting(Forgetting):
+        async def do_after_call(self, response: Any, chain: AdvisorChain) -> Any:
+            asked.extend(call.id for call in response.tool_calls)
+            return response
+
+    spec = ChatClient(model).prompt("More").messages(*earlier).tools(count)
+    form.ask(spec.advisors(Noting()))
+    assert len(asked) == 1
+    assert asked != ["1"]
 
 
 def numbered(number: int) -> ToolCallback:
