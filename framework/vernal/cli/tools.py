@@ -1,5 +1,6 @@
 """The tools of an application: what is known of them while nothing is built, and all of them once it runs."""
 
+import inspect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, get_args, get_origin
@@ -96,7 +97,7 @@ class _Finder:
                 return [FoundTool(source=source, origin=origin, problem=describe_exception(error))]
         if bean.value is not None:
             return self._of_objects(source, origin, [bean.value])
-        if marked:
+        if marked and not inspect.isabstract(kind):
             return self._of_objects(source, origin, [object.__new__(kind)])  # a blank one, to read its methods
         return [FoundTool(source=source, origin=origin, problem=LATER)]
 

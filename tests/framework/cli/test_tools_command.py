@@ -2,6 +2,7 @@
 
 import json
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
@@ -170,6 +171,32 @@ def test_tools_are_shown_as_the_settings_make_them(show: Show) -> None:
     assert found["refund"]["problem"] == ""
     assert "not offered" in found["now"]["problem"]
     assert rows(show("--json", sources=(Tools,), environ=named))["refund"]["description"] == "Pay back."
+
+
+def test_a_bean_declared_by_an_abstract_class_is_known_once_it_is_built(show: Show) -> None:
+    """Its tools are those of the object; the abstract class has none that could be read."""
+
+    class Clock(ABC):
+        @tool
+        @abstractmethod
+        def hour(self) -> int:
+            """The hour of the day."""
+
+    class Noon(Clock):
+        def hour(self) -> int:
+            return 12
+
+    @configuration
+    class Clocks:
+        @bean
+        def clock(self) -> Clock:
+            return Noon()
+
+    assert "--start" in rows(show("--json", sources=(Clocks,)))[None]["problem"]
+    assert (
+        rows(show("--json", "--start", sources=(Clocks,)))["hour"]["origin"]
+        == f"{Noon.__module__}:{Noon.__qualname__}.hour"
+    )
 
 
 def test_tools_of_containers_and_pydantic_classes_are_found(show: Show) -> None:

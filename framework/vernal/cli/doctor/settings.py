@@ -43,7 +43,7 @@ def check_secret_files(inspection: Inspection) -> Iterator[Finding]:
     for row in inspection.settings_rows:
         match = _FILE.fullmatch(row.origin)
         file = directory / match["file"] if match is not None else directory
-        if row.secret and row.value is not None and file.is_file():
+        if row.secret and row.value is not None and row.origin != "default" and file.is_file():
             keys.setdefault(file, []).append(row.key)
     for file, held in keys.items():
         names = ", ".join(held)
