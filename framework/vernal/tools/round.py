@@ -267,7 +267,6 @@ class ToolRound:
     async def _run_observed(self, planned: _Planned) -> None:
         callback, call = planned.callback, planned.call
         assert callback is not None
-        planned.record.took_effect = True
         registry, convention = self._manager.observation_registry, self._manager.observation_convention
         if registry.is_noop:
             planned.response = await self._respond(planned, callback)

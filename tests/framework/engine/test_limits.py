@@ -173,6 +173,13 @@ def test_a_breach_can_be_told_to_the_model(execute_by_hand: "Execute") -> None:
     assert calls.made == []
 
 
+def test_responses_count_also_without_their_calls(execute_by_hand: "Execute") -> None:
+    """LIM-13: by the names of the responses, in a history whose calls were trimmed away."""
+    response = ToolResponseMessage([ToolResponse("gone", "toolA", "ran")])
+    with pytest.raises(ToolCallLimitExceeded, match="toolA"):
+        execute_by_hand(manager(max_calls_per_tool={"toolA": 1}), prompt(Calls(), USER, response), asking("toolA"))
+
+
 def test_a_manager_may_be_shared() -> None:
     """LIM-13: counts belong to the turn, so that conversations at the same time do not disturb each other."""
     shared, calls = manager(max_total_tool_calls=1), Calls()

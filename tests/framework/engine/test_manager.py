@@ -87,6 +87,7 @@ def test_a_manager_needs_nothing() -> None:
     ("make", "wanted"),
     [
         (lambda: DefaultToolCallingManager(observation_registry=None), "observation_registry is None"),  # type: ignore[arg-type]  # a wrong kind
+        (lambda: DefaultToolCallingManager(observation_convention=None), "observation_convention is None"),  # type: ignore[arg-type]  # a wrong kind
         (lambda: DefaultToolCallingManager(tool_callback_resolver=None), "tool_callback_resolver is None"),  # type: ignore[arg-type]  # a wrong kind
         (
             lambda: DefaultToolCallingManager(tool_execution_exception_processor=None),  # type: ignore[arg-type]  # a wrong kind

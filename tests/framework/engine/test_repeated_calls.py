@@ -1,5 +1,6 @@
 """The same call again and again is noticed well before the count limit (R10)."""
 
+import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -176,6 +177,27 @@ def test_by_hand_the_prompt_tells_what_was_done(
     prompt = Prompt(messages, ToolCallingChatOptions(tool_callbacks=[worker.tool]))
     execute_by_hand(DefaultToolCallingManager(), prompt, ChatResponse.of(tool_calls=[work()]))
     assert worker.made == ([0] if runs else [])
+
+
+def test_a_write_that_ran_into_its_timeout_is_not_done_again(form: "Form", execute_by_hand: "Execute") -> None:
+    """R10, R16: whether it took effect is unknown; in the loop, and by hand, where the history tells it."""
+    begun: list[str] = []
+
+    async def slow() -> str:
+        begun.append("slow")
+        await asyncio.Event().wait()
+        return "never"
+
+    metadata = ToolMetadata(effects=ToolEffects.WRITE, timeout=0.01)
+    tool, manager = FunctionToolCallback(slow, metadata=metadata), DefaultToolCallingManager()
+    model = ScriptedChatModel([tool_call("slow"), tool_call("slow"), "Done."])
+    form.ask(ChatClient(model).prompt("Go on.").tools(tool))
+    assert begun == ["slow"]
+    prompt = Prompt("Go on.", ToolCallingChatOptions(tool_callbacks=[tool]))
+    for call_id in ("1", "2"):
+        response = ChatResponse.of(tool_calls=[ToolCall(call_id, "slow")])
+        prompt = prompt.with_messages(execute_by_hand(manager, prompt, response).conversation_history)
+    assert begun == ["slow", "slow"]
 
 
 def test_by_hand_unparsable_arguments_are_told_apart(execute_by_hand: "Execute") -> None:

@@ -265,6 +265,15 @@ def test_results_may_say_that_they_are_errors_and_carry_media(execute: "Execute"
     assert type(last.responses[0].data) is str
 
 
+@pytest.mark.parametrize("reason", ["length", "content_filter"])
+def test_by_hand_too_a_cut_off_call_is_answered_and_not_run(execute_by_hand: "Execute", reason: str) -> None:
+    """R6: what may be incomplete does not run, though its arguments happen to be valid."""
+    calls = [ToolCall("0", "a"), ToolCall("1", "ghost")]
+    response = ChatResponse.of(tool_calls=calls, finish_reason=reason)
+    text = "This tool call was not executed, because the answer was cut off before it was complete."
+    assert answers(execute_by_hand(DefaultToolCallingManager(), prompt(says("a")), response)) == [(text, True)] * 2
+
+
 def hangs(name: str = "hangs", *, timeout: float | None = None) -> ToolCallback:
     async def hang() -> str:
         await asyncio.Event().wait()
