@@ -15,8 +15,9 @@ from vernal.runtime.home import ANYWHERE, Home
 from vernal.tools.callback import ToolCallback, ToolCallbackProvider
 from vernal.tools.customization import ToolCustomizer, customized
 from vernal.values.exchange import ChatClientRequest
+from vernal.values.latest import Latest
 from vernal.values.messages import Message
-from vernal.values.options import ToolCallingChatOptions, as_tool_calling, merge_options
+from vernal.values.options import ChatOptions, ToolCallingChatOptions, as_tool_calling, merge_options
 from vernal.values.prompt import Prompt
 
 TOOL_CALLING_ADVISOR_AUTO_REGISTER = "tool_calling_advisor_auto_register"
@@ -33,21 +34,32 @@ class Engine:
     home: Home = ANYWHERE
     tool_customizers: tuple[ToolCustomizer, ...] = ()
     _model_advisor: ChatModelAdvisor = field(init=False)
-    _latest: tuple[tuple[Advisor, ...], bool, Lineup] | None = field(init=False, default=None)
+    _lineups: Latest[Lineup] = field(init=False, default_factory=Latest)
+    _merged: Latest[ToolCallingChatOptions] = field(init=False, default_factory=Latest)
+    _offering: Latest[ToolCallingChatOptions] = field(init=False, default_factory=Latest)
 
     def __post_init__(self) -> None:
         self._model_advisor = ChatModelAdvisor(self.chat_model)
 
     def lineup(self, state: RequestState) -> Lineup:
-        """The advisors of a request in order; prepared once for requests with the same advisors."""
+        """The advisors of a request in order."""
         advisors = tuple(state.advisors)
         register = state.parameters.get(TOOL_CALLING_ADVISOR_AUTO_REGISTER) is not False
-        latest = self._latest
-        if latest is not None and latest[1] is register and _same(latest[0], advisors):
-            return latest[2]
-        lineup = Lineup(self._with_tool_advisor(advisors, register), last=self._model_advisor)
-        self._latest = (advisors, register, lineup)
-        return lineup
+        return self._lineups.of(
+            (register, *advisors),
+            lambda: Lineup(self._with_tool_advisor(advisors, register), last=self._model_advisor),
+        )
+
+    def options(self, given: ChatOptions | None) -> ToolCallingChatOptions:
+        """The model's own options with those of a request on top."""
+        own = self.chat_model.default_options
+        return self._merged.of((own, given), lambda: as_tool_calling(merge_options(own, given)))
+
+    def offering(self, options: ToolCallingChatOptions, tools: tuple[ToolCallback, ...]) -> ToolCallingChatOptions:
+        """The options with these tools after all customizers; two of one name are refused by name (R29)."""
+        if tools and self.tool_customizers:
+            tools = customized(tools, self.tool_customizers)
+        return self._offering.of((options, *tools), lambda: _with_tools(options, tools))
 
     def _with_tool_advisor(self, advisors: tuple[Advisor, ...], register: bool) -> tuple[Advisor, ...]:
         present = [advisor for advisor in advisors if isinstance(advisor, ToolAdvisor)]
@@ -81,14 +93,11 @@ class PreparedRequest:
     @classmethod
     def of(cls, engine: Engine, state: RequestState) -> "PreparedRequest":
         """Check `state` and prepare it; nothing is asked of a provider or the model (R25)."""
-        options = as_tool_calling(merge_options(engine.chat_model.default_options, state.options))
+        options, tools = engine.options(state.options), tuple(state.tools)
+        if not state.providers:
+            options = engine.offering(options, tools or tuple(options.tool_callbacks or ()))
         if state.tool_context:
             options = options.copy(tool_context={**(options.tool_context or {}), **state.tool_context})
-        tools, offered = tuple(state.tools), options.tool_callbacks or ()
-        if not state.providers:
-            tools = _offered(engine, tools or tuple(offered))
-            if tools is not offered:
-                options = options.copy(tool_callbacks=tools)
         messages = state.conversation()
         if not messages:
             raise ValueError(
@@ -113,8 +122,7 @@ class PreparedRequest:
         if self.providers:
             from vernal.tools.collection import ask_providers
 
-            tools = _offered(self.engine, (*self.tools, *await ask_providers(self.providers)))
-            options = options.copy(tool_callbacks=tools)
+            options = self.engine.offering(options, (*self.tools, *await ask_providers(self.providers)))
         return ChatClientRequest(Prompt(self.messages, options), {**self.parameters, **context})
 
     def chain(self) -> DefaultAroundAdvisorChain:
@@ -122,16 +130,9 @@ class PreparedRequest:
         return DefaultAroundAdvisorChain(self.lineup, observation_registry=self.engine.observation_registry)
 
 
-def _offered(engine: Engine, callbacks: tuple[ToolCallback, ...]) -> tuple[ToolCallback, ...]:
-    """The tools after all customizers; two of one name are refused, naming both origins (R29)."""
-    if callbacks and engine.tool_customizers:
-        callbacks = customized(callbacks, engine.tool_customizers)
-    if len({callback.definition.name for callback in callbacks}) != len(callbacks):
+def _with_tools(options: ToolCallingChatOptions, tools: tuple[ToolCallback, ...]) -> ToolCallingChatOptions:
+    if len({callback.definition.name for callback in tools}) != len(tools):
         from vernal.tools.collection import refuse_duplicates
 
-        refuse_duplicates(callbacks)
-    return callbacks
-
-
-def _same(left: tuple[Advisor, ...], right: tuple[Advisor, ...]) -> bool:
-    return len(left) == len(right) and all(a is b for a, b in zip(left, right, strict=True))
+        refuse_duplicates(tools)
+    return options if tools == (options.tool_callbacks or ()) else options.copy(tool_callbacks=tools)
