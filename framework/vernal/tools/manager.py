@@ -7,6 +7,7 @@ from typing import ClassVar
 from vernal.errors import UsageError
 from vernal.observation import NOOP_REGISTRY, ObservationRegistry
 from vernal.runtime.faces import Face, TwoFaced
+from vernal.tools.callback import ToolCallback
 from vernal.tools.collection import refuse_duplicates
 from vernal.tools.definition import ToolDefinition
 from vernal.tools.execution import ToolExecutionResult
@@ -16,6 +17,7 @@ from vernal.tools.observation import DEFAULT_CONVENTION, ToolCallingObservationC
 from vernal.tools.processor import DefaultToolExecutionExceptionProcessor, ToolExecutionExceptionProcessor
 from vernal.tools.resolution import StaticToolCallbackResolver, ToolCallbackResolver
 from vernal.tools.round import ToolRound
+from vernal.values.latest import Latest
 from vernal.values.options import ToolCallingChatOptions
 from vernal.values.prompt import Prompt
 from vernal.values.responses import ChatResponse
@@ -78,6 +80,7 @@ class DefaultToolCallingManager(ToolCallingManager):
     interceptors: Sequence[ToolCallInterceptor] = ()
     observation_registry: ObservationRegistry = NOOP_REGISTRY
     observation_convention: ToolCallingObservationConvention = DEFAULT_CONVENTION
+    _offered: Latest[dict[str, ToolCallback]] = field(init=False, repr=False, default_factory=Latest)
 
     def __post_init__(self) -> None:
         _refuse_other("observation_registry", self.observation_registry, ObservationRegistry)

@@ -4,7 +4,7 @@ import asyncio
 import inspect
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -79,8 +79,7 @@ class ToolRound:
             self._generation = repair_calls(ChatResponse((generation,)), used).generations[0]
         options = prompt.options if isinstance(prompt.options, ToolCallingChatOptions) else ToolCallingChatOptions()
         callbacks = options.tool_callbacks or ()
-        refuse_duplicates(callbacks)
-        self._offered = {callback.definition.name: callback for callback in callbacks}
+        self._offered = manager._offered.of((callbacks,), lambda: _by_name(callbacks))
         self._context = ToolContext(options.tool_context) if options.tool_context else NO_CONTEXT
         self._breach: LimitBreach | None = None
         self._refused_id = ""
@@ -328,6 +327,11 @@ class ToolRound:
         message = self._generation.output.copy(tool_calls=tuple(call.call for call in planned))
         history = (*self._prompt.messages, message, ToolResponseMessage(responses))
         return ToolExecutionResult(history, direct)
+
+
+def _by_name(callbacks: Sequence[ToolCallback]) -> dict[str, ToolCallback]:
+    refuse_duplicates(callbacks)
+    return {callback.definition.name: callback for callback in callbacks}
 
 
 def _refused(planned: _Planned) -> ToolResponse:
