@@ -3,10 +3,9 @@
 `ApprovalInterceptor` suspends calls of tools that are declared destructive; it is a bean, so that the application's
 manager takes it. The suspended turn is plain JSON: it can lie in a database until somebody decides.
 
-Run it with `python examples/approval.py`.
+Run: python examples/approval.py
 
 Prints:
-
     waits for: refund {"order": "42"} (the tool refund is destructive)
     ran so far: []
     answer: Order 42 is refunded.

@@ -2,10 +2,9 @@
 
 A tool reports progress through its `ToolContext`; `content()` would give the texts only.
 
-Run it with `python examples/events.py`.
+Run: python examples/events.py
 
 Prints:
-
     text: One moment.
     tool started: pack {'items': 2}
     tool progress: packing (50 %)
