@@ -277,3 +277,12 @@ def test_the_prototype_is_never_changed(form: "Form") -> None:
     assert [ran.conversation_history_enabled for ran in prototype.ran] == [False, True, False]
     assert prototype.conversation_history_enabled
     assert client.tool_advisor is prototype
+
+
+def test_each_request_runs_through_its_own_advisors(form: "Form") -> None:
+    """What a client has prepared for one request is used for no other, however much alike they are (TCR-18, R23)."""
+    client = ChatClient(ScriptedChatModel(["One.", "Two.", "Three."]))
+    first, second = Passing(), Passing()
+    for advisor in (first, second, second):
+        form.ask(client.prompt("Hi").advisors(advisor))
+    assert (first.count, second.count) == (1, 2)
