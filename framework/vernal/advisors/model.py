@@ -30,6 +30,8 @@ class ChatModelAdvisor(CallAdvisor, StreamAdvisor):
         response = await self.chat_model.acall(prompt)
         if response is not None and response.has_tool_calls:  # a careless model may give None (CCL-27)
             response = repair_calls(withhold_cut_off_calls(response), _used_ids(prompt))
+            if prompt.turn is not None:
+                prompt.turn.repaired = response.generations
         return ChatClientResponse(response, request.context)
 
     async def advise_stream(

@@ -29,7 +29,7 @@ from vernal.tools.limits import LimitBreach, OnLimitExceeded, ToolCallLimitExcee
 from vernal.tools.observation import ToolCallingObservationContext
 from vernal.tools.result import ToolResult
 from vernal.tools.turns import OUTCOME_UNKNOWN, turn_of
-from vernal.values.arguments import RAW_ARGUMENTS, comparable_arguments, parse_arguments
+from vernal.values.arguments import comparable_arguments, parse_arguments, raw_arguments
 from vernal.values.events import ChatEvent, ToolCallFinished, ToolCallProgress, ToolCallStarted
 from vernal.values.messages import ToolCall, ToolResponse, ToolResponseMessage
 from vernal.values.options import ToolCallingChatOptions
@@ -73,16 +73,22 @@ class ToolRound:
     def __init__(self, manager: "DefaultToolCallingManager", prompt: Prompt, generation: Generation) -> None:
         self._manager, self._prompt = manager, prompt
         self._turn: Turn = prompt.turn if prompt.turn is not None else turn_of(prompt)
-        self._generation = generation
-        if self._turn.resumption is None:  # the calls of a resumed round were repaired before it was suspended
-            used = self._turn.used_ids | call_ids(prompt.messages)
-            self._generation = repair_calls(ChatResponse((generation,)), used).generations[0]
+        self._generation = self._repaired(generation)
         options = prompt.options if isinstance(prompt.options, ToolCallingChatOptions) else ToolCallingChatOptions()
         callbacks = options.tool_callbacks or ()
         self._offered = manager._offered.of((callbacks,), lambda: _by_name(callbacks))
         self._context = ToolContext(options.tool_context) if options.tool_context else NO_CONTEXT
         self._breach: LimitBreach | None = None
         self._refused_id = ""
+
+    def _repaired(self, generation: Generation) -> Generation:
+        """The generation with calls fit for the history (R1, R8); left as it is where they have been made so."""
+        turn, known = self._turn, self._turn.repaired
+        turn.repaired = ()  # given a second time, by an advisor, its ids would be taken
+        if turn.resumption is not None or any(one is generation for one in known):
+            return generation
+        used = turn.used_ids | call_ids(self._prompt.messages)
+        return repair_calls(ChatResponse((generation,)), used).generations[0]
 
     async def run(self) -> ToolExecutionResult:
         """Plan, run and answer the calls."""
@@ -114,7 +120,7 @@ class ToolRound:
         record = next((each for each in self._turn.answered if each.call.id == call.id), None)
         if record is None:
             return None
-        planned = _Planned(call, call.metadata.get(RAW_ARGUMENTS, call.arguments), record)
+        planned = _Planned(call, raw_arguments(call), record)
         planned.response = resumption.state.responses.get(call.id)
         if planned.response is None:
             planned.callback = self._callback(call.name)
@@ -158,7 +164,7 @@ class ToolRound:
         breach = limits.breach(call.name, turn)
         callback = self._callback(call.name) if breach is None else None
         repeated = callback is not None and self._is_repeated(callback, call, arguments)
-        tool_input = call.metadata.get(RAW_ARGUMENTS, call.arguments)
+        tool_input = raw_arguments(call)
         planned = _Planned(call, tool_input, turn.record_call(call, arguments))
         if self._generation.finish_reason in CUT_OFF:
             planned.refusal = CUT_OFF_TEXT

@@ -60,12 +60,20 @@ def normalise(call: ToolCall) -> tuple[ToolCall, Mapping[str, Any] | None]:
     return ToolCall(call.id, call.name, text, call.type, call.metadata), arguments
 
 
+def raw_arguments(call: ToolCall) -> str:
+    """The text of the arguments as the model wrote it."""
+    if not call.metadata:
+        return call.arguments
+    text: str = call.metadata.get(RAW_ARGUMENTS, call.arguments)
+    return text
+
+
 def comparable_arguments(call: ToolCall) -> Mapping[str, Any]:
     """What two calls must have in common to be the same call again (R10).
 
     The parsed arguments; of arguments that cannot be parsed their raw text, under `rawArguments`.
     """
-    text = call.metadata.get(RAW_ARGUMENTS, call.arguments)
+    text = raw_arguments(call)
     arguments = parse_arguments(text)
     return arguments if arguments is not None else {RAW_ARGUMENTS: text}
 

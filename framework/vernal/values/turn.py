@@ -11,6 +11,7 @@ from vernal.values.usage import EMPTY_USAGE, Usage
 if TYPE_CHECKING:
     from vernal.tools.interception import Resumption
     from vernal.values.options import ChatOptions
+    from vernal.values.responses import Generation
 
 
 @dataclass(slots=True, eq=False)
@@ -28,7 +29,8 @@ class AnsweredCall:
 @dataclass(slots=True, eq=False)
 class Turn:
     """The own record of one turn: the calls that were answered, the ids in use, the usage of each round, the options
-    that went to the model last, who hears of events, and how it was resumed, if it was.
+    that went to the model last, the generations of its answer whose calls have been repaired and not yet executed, who
+    hears of events, and how it was resumed, if it was.
 
     Limits and the guard against identical calls count here (R10, R23), so that memory, hooks and advisors may change
     what is sent without changing what counts.
@@ -40,6 +42,7 @@ class Turn:
     round_usages: list[Usage] = field(default_factory=list)
     usage: Usage = EMPTY_USAGE
     offered: "ChatOptions | None" = None
+    repaired: "tuple[Generation, ...]" = ()
     listener: Callable[[ChatEvent], None] | None = None
     resumption: "Resumption | None" = None
 
