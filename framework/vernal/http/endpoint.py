@@ -228,10 +228,12 @@ class ByteStream:
 
     async def aclose(self) -> None:
         """Release the connection: to be used again where the answer was read to its end, closed otherwise (R20)."""
-        close = getattr(self._chunks, "aclose", None)
+        chunks: object = self._chunks
+        close = getattr(chunks, "aclose", None)
         if close is not None:
             await close()
-        await self._response.aclose()
+        if chunks is not self._response.stream:
+            await self._response.aclose()
 
 
 def request_id(headers: httpx.Headers | None) -> str | None:

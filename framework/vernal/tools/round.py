@@ -293,13 +293,18 @@ class ToolRound:
     async def _respond(self, planned: _Planned, callback: ToolCallback) -> ToolResponse:
         call = planned.call
         timeout = callback.metadata.timeout or self._manager.tool_timeout
+        clock: asyncio.Timeout | None = None
         try:
-            async with asyncio.timeout(timeout) as clock:
-                result: Any = await callback.acall(planned.tool_input, self._context_of(call))
+            running = callback.acall(planned.tool_input, self._context_of(call))
+            if timeout is None:
+                result: Any = await running
+            else:
+                async with asyncio.timeout(timeout) as clock:
+                    result = await running
             if not isinstance(result, str):
                 result = _CONVERTER.convert(result, Any)
         except Exception as error:  # noqa: BLE001  # any failure of a tool is the exception processor's to judge
-            if clock.expired():
+            if clock is not None and clock.expired():
                 text = f"The tool did not finish within {timeout:g} seconds; whether it took effect is unknown."
                 return ToolResponse(call.id, call.name, text, is_error=True, metadata={OUTCOME_UNKNOWN: True})
             return await self._failed(planned, callback, error)
