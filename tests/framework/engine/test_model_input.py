@@ -146,6 +146,11 @@ def test_an_object_means_itself_in_each_harmless_form(arguments: dict[str, Any],
     assert parse_arguments(text) == arguments
 
 
+def test_what_is_stored_of_a_harmless_form_stays_readable() -> None:
+    """R5: letters beyond ASCII are kept as they are."""
+    assert normalise(ToolCall("1", "forecast", '```{"city": "Tromsø"}```'))[0].arguments == '{"city": "Tromsø"}'
+
+
 def test_an_unknown_name_is_answered_with_the_tools_on_offer(form: "Form") -> None:
     """R7: the model can choose again; its other calls are not lost."""
     weather = Weather()

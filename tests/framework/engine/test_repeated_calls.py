@@ -149,6 +149,7 @@ def test_arguments_that_fit_nothing_are_repetitions_too(form: "Form") -> None:
     garbage = ToolCall("", "work", "{oops")
     assert ask(form, worker, garbage, garbage, garbage)[-1] == HINT
     assert ask(form, worker, garbage, garbage, ToolCall("", "work", "{}"))[-1] == ("did 0", False)
+    assert ask(form, worker, garbage, garbage, ToolCall("", "work", "{other"))[-1] != HINT
 
 
 def test_a_new_turn_knows_nothing_of_earlier_ones(form: "Form") -> None:

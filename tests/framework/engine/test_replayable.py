@@ -36,7 +36,7 @@ from vernal import (
     UserMessage,
 )
 from vernal.testing import ScriptedChatModel, assert_replayable, chunks
-from vernal.values.replay import replay_faults, replayable
+from vernal.values.replay import NOT_EXECUTED, replay_faults, replayable
 
 if TYPE_CHECKING:
     from tests.framework.engine.conftest import Form
@@ -256,6 +256,21 @@ def test_the_assertion_names_every_fault(messages: list[Message], fault: str) ->
     with pytest.raises(AssertionError) as caught:
         assert_replayable(messages)
     assert fault in str(caught.value)
+
+
+def test_a_fault_is_told_once() -> None:
+    """R1: the messages after it are judged by themselves."""
+    call = AssistantMessage(tool_calls=[A])
+    assert len(replay_faults([call, UserMessage("u"), AssistantMessage("a"), UserMessage("v")])) == 1
+    assert len(replay_faults([call, UserMessage("u"), call, UserMessage("v"), call])) == 3
+
+
+def test_a_call_that_was_left_out_is_answered_beside_the_others() -> None:
+    """R1: by an error that says so, in call order; answers to no call go."""
+    stray = ToolResponse("9", "ok", "stray")
+    repaired = replayable([AssistantMessage(tool_calls=[A, B]), ToolResponseMessage([stray, ANSWER_B])])
+    refusal = ToolResponse("1", "ok", NOT_EXECUTED, is_error=True)
+    assert repaired[1] == ToolResponseMessage([refusal, ANSWER_B])
 
 
 def test_the_assertion_is_silent_where_all_is_well() -> None:
