@@ -276,6 +276,23 @@ def test_each_hook_has_a_twin(form: "Form", call: str, stream: str) -> None:
     assert outcome.text == "Fine."
 
 
+@pytest.mark.parametrize(("call", "stream"), TWINS)
+def test_where_both_are_defined_each_form_runs_its_own(form: "Form", call: str, stream: str) -> None:
+    """Of a hook and its twin in one class a call runs the one, a stream the other (TCA-52, TCA-53)."""
+    ran: list[str] = []
+
+    def noting(name: str) -> Any:
+        async def hook(self: ToolCallingAdvisor, *given: Any) -> Any:
+            ran.append(name)
+            return await getattr(ToolCallingAdvisor, name)(self, *given)
+
+        return hook
+
+    advisor = type("Both", (ToolCallingAdvisor,), {name: noting(name) for name in (call, stream)})()
+    form.ask(spec_of(advisor, tool_call("weather", city="Oslo"), "Fine."))
+    assert set(ran) == {stream if form.is_stream else call}
+
+
 # refusals
 
 HOOKS = [name for twins in TWINS for name in twins] + ["do_finalize_loop", "advise_call"]
