@@ -1,6 +1,6 @@
 """Where conversations are stored."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 from vernal.runtime.faces import Face, TwoFaced
@@ -98,7 +98,7 @@ def checked_id(conversation_id: str) -> str:
 
 def checked_messages(messages: Sequence[Message]) -> tuple[Message, ...]:
     """Refuse anything among `messages` that is no message (WIN-02, REP-01)."""
-    if isinstance(messages, Message | str):
+    if isinstance(messages, Message | str) or not isinstance(messages, Iterable):
         raise TypeError(f"messages is {messages!r}; a sequence of Message objects is wanted")
     checked = tuple(messages)
     for message in checked:

@@ -137,6 +137,31 @@ def test_usage_is_per_count_the_last_that_was_told(drain: Drain) -> None:
     assert response.usage == Usage(10, 23, 33, 5, 2, 7, native)
 
 
+@pytest.mark.parametrize(
+    ("told_usages", "total"),
+    [
+        ([Usage(10, 0), Usage(0, 5)], Usage(10, 5, 15)),
+        ([Usage(10, 1), Usage(0, 5)], Usage(10, 5, 15)),
+        ([Usage(10, 1), Usage(10, 5, 40)], Usage(10, 5, 40)),
+        ([Usage(10, 5, 40), Usage(10, 2)], Usage(10, 2, 12)),
+        ([Usage(10, 5, 40), Usage(10, 0)], Usage(10, 5, 15)),
+        ([Usage(1, 1, native="raw"), Usage(2, 2)], Usage(2, 2, native="raw")),
+    ],
+)
+def test_counts_that_are_told_one_by_one_add_up(drain: Drain, told_usages: list[Usage], total: Usage) -> None:
+    """AGG-03, R22: input and output may come in different chunks; a total that a service tells with both holds."""
+    assert aggregate(drain, *(told(usage=usage) for usage in told_usages)).usage == total
+
+
+def test_chunks_may_be_added_one_by_one() -> None:
+    """AGG-03: without a stream to pass through; usage can be asked for at any time."""
+    aggregator = MessageAggregator()
+    aggregator.add(piece("a"))
+    aggregator.add(ChatClientResponse(told(usage=Usage(1, 2))))
+    assert aggregator.usage == Usage(1, 2)
+    assert aggregator.response.text == "a"
+
+
 def test_the_usage_of_rounds_is_kept(drain: Drain) -> None:
     """R22: the list of rounds is the last that was told."""
     rounds = (Usage(1, 1), Usage(2, 2))

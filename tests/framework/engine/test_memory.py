@@ -70,10 +70,14 @@ def test_a_conversation_has_a_name(operation: Any, conversation_id: Any) -> None
 
 
 @pytest.mark.parametrize("store", [MEMORY.add, REPOSITORY.save_all])
-@pytest.mark.parametrize("messages", [None, U1, "Hello.", [None], [U1, None], ["Hello."]])
-def test_only_messages_are_remembered(store: Any, messages: Any) -> None:
+@pytest.mark.parametrize(
+    ("messages", "text"),
+    [(given, "messages is .*; a sequence") for given in (None, U1, "Hello.")]
+    + [(given, "among the messages is") for given in ([None], [U1, None], ["Hello."])],
+)
+def test_only_messages_are_remembered(store: Any, messages: Any, text: str) -> None:
     """WIN-02, REP-01: no messages at all, a message instead of several, something else among them."""
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match=text):
         store("c", messages)
     assert MEMORY.get("c") == []
     assert REPOSITORY.find_conversation_ids() == []
@@ -108,6 +112,8 @@ WINDOWS: dict[str, tuple[int, list[Sequence[Message]], list[Message]]] = {
     "WIN-12, R2": (2, [[S1, S2], [U1, A1]], [S1, S2, U1, A1]),
     "WIN-13, R2": (3, [[U1], [CALL, SEEN], [CALL, SEEN], [A1]], [U1, CALL, SEEN, CALL, SEEN, A1]),
     "R2 no user message": (1, [[A1, A2, A3]], [A1, A2, A3]),
+    "R2 one too many": (4, [[U1, A1, U2, A2, U3]], [U2, A2, U3]),
+    "R2 a turn of one message": (2, [[U1, U2, A2]], [U2, A2]),
     "R2 whole turns": (3, [[U1, CALL, SEEN, A1], [U2]], [U2]),
 }
 

@@ -1,6 +1,7 @@
 """The advisor that remembers a conversation as messages (MEM)."""
 
 import asyncio
+import copy
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
@@ -8,8 +9,12 @@ import pytest
 
 from vernal import (
     HIGHEST_PRECEDENCE,
+    AdvisorChain,
     AssistantMessage,
+    BaseAdvisor,
     ChatClient,
+    ChatClientRequest,
+    ChatClientResponse,
     ChatMemory,
     ChatModel,
     ChatResponse,
@@ -119,6 +124,16 @@ def test_a_tool_response_is_remembered_with_its_call(form: "Form") -> None:
     session = Session(form)
     assert session.ask(U0, A0, U1, CALL, SEEN) == (U0, A0, U1, CALL, SEEN)
     assert session.remembered == [U1, CALL, SEEN, DONE]
+
+
+def test_a_turn_without_its_user_message_is_remembered_from_its_call(form: "Form") -> None:
+    """MEM-04, R1: where the user's message is not in the request, a response still comes with its call."""
+    session = Session(form)
+    assert session.ask(CALL, SEEN, U1) == (CALL, SEEN, U1)
+    assert session.remembered == [U1, DONE]
+    session = Session(form)
+    assert session.ask(S1, CALL, SEEN) == (S1, CALL, SEEN)
+    assert session.remembered == [CALL, SEEN, DONE]
 
 
 def test_messages_without_a_user_start_no_memory(form: "Form") -> None:
@@ -277,6 +292,33 @@ def test_inside_the_loop_every_round_is_remembered(form: "Form") -> None:
     assert model.requests[1].messages == (U0, CALL, SEEN)
     form.ask(client.prompt("Second."))
     assert model.requests[2].messages == (U0, CALL, SEEN, DONE, U1)
+
+
+def test_messages_that_were_copied_on_the_way_are_the_same(form: "Form") -> None:
+    """R4: they are matched by what they say; an advisor between loop and memory may make them anew."""
+
+    class Copying(BaseAdvisor):
+        order = INSIDE - 1
+
+        async def before(self, request: ChatClientRequest, chain: AdvisorChain) -> ChatClientRequest:
+            return request.with_prompt(request.prompt.with_messages(copy.deepcopy(request.prompt.messages)))
+
+    script = [CALL.tool_calls, CALL2.tool_calls, "Done."]
+    model, memory = ScriptedChatModel(script), MessageWindowChatMemory()
+    form.ask(inside(model, memory).prompt("First.").advisors(Copying()))
+    first, second = ToolResponse("1", "look", "seen"), ToolResponse("2", "look", "seen")
+    turn = (U0, CALL, ToolResponseMessage([first]), CALL2, ToolResponseMessage([second]))
+    assert model.requests[-1].messages == turn
+    assert memory.get("c") == [*turn, DONE]
+
+
+def test_a_response_of_nothing_adds_nothing() -> None:
+    """MEM-10: a careless model gives None."""
+    memory = MessageWindowChatMemory()
+    advisor = MessageChatMemoryAdvisor(chat_memory=memory)
+    response = ChatClientResponse(None, {"conversation_id": "c"})
+    assert asyncio.run(advisor.after(response, AdvisorChain())) is response
+    assert memory.get("c") == []
 
 
 def test_of_two_generations_with_calls_the_executed_one_is_remembered(form: "Form") -> None:
