@@ -16,6 +16,7 @@ from vernal.advisors.api import (
 from vernal.advisors.model import ChatModelAdvisor
 from vernal.errors import ConfigurationError
 from vernal.models.chat import ChatModel
+from vernal.runtime.streams import aclose
 from vernal.values.exchange import ChatClientRequest, ChatClientResponse
 
 
@@ -136,7 +137,9 @@ class FallbackModelAdvisor(CallAdvisor, StreamAdvisor):
             except self.fall_back_on:
                 if begun or fallback is None:
                     raise
-                chunks = fallback.advise_stream(request, chain)
+            finally:
+                await aclose(chunks)
+            chunks = fallback.advise_stream(request, chain)
 
 
 def _refuse_tools_behind(advisor: Advisor, behind: Sequence[Advisor]) -> None:

@@ -1,5 +1,7 @@
 """A turn of a chat client: run once by its first terminal, read by the later ones."""
 
+import asyncio
+import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator
 from contextlib import aclosing
 from typing import Any, TypeVar
@@ -25,6 +27,7 @@ class CallTurn:
     def __init__(self, prepared: PreparedRequest, response: ChatClientResponse | None = None) -> None:
         self._prepared = prepared
         self._response = response
+        self._running = threading.Lock()
 
     def content(self) -> str | None:
         """The text of the answer, None where there is none."""
@@ -37,7 +40,9 @@ class CallTurn:
     def chat_client_response(self) -> ChatClientResponse:
         """The response with the context of the turn."""
         if self._response is None:
-            self._response = self._prepared.engine.home.run_blocking(run, self._prepared)
+            with self._running:  # who asks meanwhile, in another thread, reads the same response
+                if self._response is None:
+                    self._response = self._prepared.engine.home.run_blocking(run, self._prepared)
         return self._response
 
     def entity(self, kind: type[T], *, repeat_attempts: int = 0) -> T:
@@ -62,6 +67,7 @@ class AsyncCallTurn:
     def __init__(self, prepared: PreparedRequest) -> None:
         self._prepared = prepared
         self._response: ChatClientResponse | None = None
+        self._running = asyncio.Lock()
 
     def __await__(self) -> Generator[Any, None, CallTurn]:
         return self._finished().__await__()
@@ -77,7 +83,9 @@ class AsyncCallTurn:
     async def chat_client_response(self) -> ChatClientResponse:
         """The response with the context of the turn."""
         if self._response is None:
-            self._response = await self._prepared.engine.home.run(run, self._prepared)
+            async with self._running:  # who asks meanwhile reads the same response
+                if self._response is None:
+                    self._response = await self._prepared.engine.home.run(run, self._prepared)
         return self._response
 
     async def entity(self, kind: type[T], *, repeat_attempts: int = 0) -> T:

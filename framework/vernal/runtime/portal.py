@@ -79,7 +79,12 @@ class Crossing(Generic[R]):
             self._loop.call_soon_threadsafe(self._cancel)
 
     def _start(self) -> None:
-        self._task = self._loop.create_task(self._make())
+        try:
+            self._task = self._loop.create_task(self._make())
+        except BaseException as error:  # noqa: BLE001  # such as arguments that do not fit; it belongs to the caller
+            self._error = error
+            self._ended.release()
+            return
         self._task.add_done_callback(self._finish)
 
     def _cancel(self) -> None:

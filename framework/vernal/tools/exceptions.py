@@ -19,17 +19,23 @@ class ToolExecutionException(VernalError, RuntimeError):
     """A tool call failed: the message is the cause's (EXC-11), `__cause__` the cause itself.
 
     `tool_definition` is the definition of the tool. `partial_result` is None, or what had already run in the same
-    round when the policy is to raise (R12).
+    round when the policy is to raise (R12). `has_run` says that the tool itself had come to its end, and only its
+    result could not be told: it took effect, and does not run again (R10).
     """
 
     def __init__(self, tool_definition: ToolDefinition, cause: BaseException) -> None:
         super().__init__(str(cause))
         self.tool_definition = tool_definition
         self.partial_result: Any = None
+        self.has_run = False
         self.__cause__ = cause
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.tool_definition, self.__cause__), {"partial_result": self.partial_result}
+        return (
+            type(self),
+            (self.tool_definition, self.__cause__),
+            {"partial_result": self.partial_result, "has_run": self.has_run},
+        )
 
 
 class ToolFailure(VernalError):

@@ -146,9 +146,14 @@ class FunctionToolCallback(ToolCallback):
 
     def _converted(self, result: Any) -> str:
         converter = self._tool.converter
-        text = converter.convert(result, self._tool.returns)
-        if not isinstance(text, str):
-            raise TypeError(f"{type(converter).__qualname__}.convert gave {text!r}; a str is wanted")
+        try:
+            text = converter.convert(result, self._tool.returns)
+            if not isinstance(text, str):
+                raise TypeError(f"{type(converter).__qualname__}.convert gave {text!r}; a str is wanted")
+        except Exception as error:
+            failure = ToolExecutionException(self._tool.definition, error)
+            failure.has_run = True
+            raise failure from error
         return text
 
     def __repr__(self) -> str:

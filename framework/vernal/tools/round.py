@@ -313,7 +313,7 @@ class ToolRound:
         return ToolResponse(call.id, call.name, result)
 
     async def _failed(self, planned: _Planned, callback: ToolCallback, error: Exception) -> ToolResponse:
-        planned.record.took_effect = False
+        planned.record.took_effect = isinstance(error, ToolExecutionException) and error.has_run
         wrapped = error
         if not isinstance(wrapped, ToolExecutionException):
             wrapped = ToolExecutionException(callback.definition, error)
