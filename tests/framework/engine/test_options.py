@@ -72,9 +72,11 @@ def test_callbacks_that_are_no_sequence_are_refused(given: Any) -> None:
 
 def test_options_are_frozen_and_apart_from_what_they_were_made_of() -> None:
     """OPT-04, OPT-12: neither the fields, nor the callbacks, nor the context can be changed."""
-    callbacks, context = [A], {"k": 1}
-    options = ToolCallingChatOptions(tool_callbacks=callbacks, tool_context=context)
+    callbacks, context, schema = [A], {"k": 1}, {"type": "object"}
+    options = ToolCallingChatOptions(tool_callbacks=callbacks, tool_context=context, output_schema=schema)
     callbacks.append(B)
+    schema["type"] = "array"
+    assert options.output_schema == {"type": "object"}
     context["k"] = 2
     assert options.tool_callbacks == (A,)
     assert options.tool_context == {"k": 1}
@@ -183,13 +185,13 @@ def test_texts_are_kept_as_they_are() -> None:
 @pytest.mark.parametrize(
     ("fields", "error", "text"),
     [
-        ({"temperature": -0.1}, ValueError, "temperature is -0.1"),
+        ({"temperature": -0.1}, ValueError, "temperature is -0.1; a number of at least 0 is wanted"),
         ({"temperature": "hot"}, TypeError, "temperature is 'hot'"),
         ({"temperature": True}, TypeError, "temperature is True"),
         ({"temperature": float("nan")}, ValueError, "temperature is nan"),
-        ({"top_p": 1.1}, ValueError, "top_p is 1.1"),
+        ({"top_p": 1.1}, ValueError, "top_p is 1.1; a number from 0 to 1 is wanted"),
         ({"top_p": -0.1}, ValueError, "top_p is -0.1"),
-        ({"max_tokens": 0}, ValueError, "max_tokens is 0"),
+        ({"max_tokens": 0}, ValueError, "max_tokens is 0; an integer of at least 1 is wanted"),
         ({"max_tokens": 1.5}, TypeError, "max_tokens is 1.5"),
         ({"top_k": -1}, ValueError, "top_k is -1"),
         ({"stop_sequences": "stop"}, TypeError, "stop_sequences is 'stop'"),
