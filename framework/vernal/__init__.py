@@ -51,7 +51,16 @@ if TYPE_CHECKING:
         primary,
     )
     from vernal.context.plugins import hookimpl
-    from vernal.context.settings import Environment, Settings, SettingsError
+    from vernal.context.settings import (
+        ByName,
+        Duration,
+        Environment,
+        ServiceSettings,
+        Settings,
+        SettingsError,
+        Size,
+        fallback,
+    )
     from vernal.errors import ConfigurationError, UsageError, VernalError
     from vernal.http.clients import HttpClients
     from vernal.http.errors import ModelError
@@ -109,6 +118,7 @@ if TYPE_CHECKING:
         TurnFinished,
     )
     from vernal.values.exchange import ChatClientRequest, ChatClientResponse
+    from vernal.values.mappings import frozen
     from vernal.values.messages import (
         AssistantMessage,
         Media,
@@ -120,9 +130,10 @@ if TYPE_CHECKING:
         ToolResponseMessage,
         UserMessage,
     )
-    from vernal.values.options import ChatOptions, ToolCallingChatOptions
+    from vernal.values.options import ChatOptions, ToolCallingChatOptions, check_range, merge_options
     from vernal.values.prompt import Prompt
     from vernal.values.responses import (
+        CUT_OFF,
         ChatGenerationMetadata,
         ChatResponse,
         ChatResponseMetadata,
@@ -130,7 +141,7 @@ if TYPE_CHECKING:
         Generation,
         RateLimit,
     )
-    from vernal.values.usage import Usage
+    from vernal.values.usage import EMPTY_USAGE, Usage
 
 __version__ = "0.1.0"
 
@@ -156,7 +167,7 @@ _MODULES = {
         "on_module on_profile on_setting on_single_candidate primary"
     ),
     "context.plugins": "hookimpl",
-    "context.settings": "Environment Settings SettingsError",
+    "context.settings": "ByName Duration Environment ServiceSettings Settings SettingsError Size fallback",
     "errors": "ConfigurationError UsageError VernalError",
     "http.clients": "HttpClients",
     "http.errors": "ModelError",
@@ -195,18 +206,23 @@ _MODULES = {
         "ToolCallStarted TurnFinished"
     ),
     "values.exchange": "ChatClientRequest ChatClientResponse",
+    "values.mappings": "frozen",
     "values.messages": (
         "AssistantMessage Media Message MessageType SystemMessage ToolCall ToolResponse ToolResponseMessage UserMessage"
     ),
-    "values.options": "ChatOptions ToolCallingChatOptions",
+    "values.options": "ChatOptions ToolCallingChatOptions check_range merge_options",
     "values.prompt": "Prompt",
-    "values.responses": "ChatGenerationMetadata ChatResponse ChatResponseMetadata FinishReason Generation RateLimit",
-    "values.usage": "Usage",
+    "values.responses": (
+        "CUT_OFF ChatGenerationMetadata ChatResponse ChatResponseMetadata FinishReason Generation RateLimit"
+    ),
+    "values.usage": "EMPTY_USAGE Usage",
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names.split()}
 
 __all__ = [
     "CONVERSATION_ID",
+    "CUT_OFF",
+    "EMPTY_USAGE",
     "HIGHEST_PRECEDENCE",
     "LOWEST_PRECEDENCE",
     "NOOP_REGISTRY",
@@ -222,6 +238,7 @@ __all__ = [
     "AugmentedToolCallback",
     "BaseAdvisor",
     "BeanDefinition",
+    "ByName",
     "CallAdvisor",
     "CallAdvisorChain",
     "ChatClient",
@@ -248,6 +265,7 @@ __all__ = [
     "DelegatingToolCallbackResolver",
     "Deny",
     "DuplicateToolError",
+    "Duration",
     "Environment",
     "FallbackModelAdvisor",
     "FinishReason",
@@ -278,9 +296,11 @@ __all__ = [
     "RetryAdvisor",
     "RoundFinished",
     "SafeGuardAdvisor",
+    "ServiceSettings",
     "Settings",
     "SettingsError",
     "SimpleLoggerAdvisor",
+    "Size",
     "StaticToolCallbackProvider",
     "StaticToolCallbackResolver",
     "Stream",
@@ -335,9 +355,13 @@ __all__ = [
     "augmented_tools",
     "auto_configuration",
     "bean",
+    "check_range",
     "condition",
     "configuration",
+    "fallback",
+    "frozen",
     "hookimpl",
+    "merge_options",
     "on_bean",
     "on_missing_bean",
     "on_missing_module",

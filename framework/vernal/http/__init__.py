@@ -26,12 +26,14 @@ from vernal.http.timeouts import DEFAULT_TIMEOUTS, Timeouts
 
 if TYPE_CHECKING:
     from vernal.http.classify import Refusal
-    from vernal.http.endpoint import Answer, ByteStream, Endpoint
+    from vernal.http.endpoint import MISSHAPEN, Answer, ByteStream, Endpoint
+    from vernal.http.refusals import read_refusal
     from vernal.http.wire import WireCache, decode_json, encode_json
 
 __all__ = [
     "DEFAULT_RETRY_POLICY",
     "DEFAULT_TIMEOUTS",
+    "MISSHAPEN",
     "Answer",
     "AuthenticationError",
     "BadRequestError",
@@ -60,9 +62,11 @@ __all__ = [
     "WireCache",
     "decode_json",
     "encode_json",
+    "read_refusal",
 ]
 
 _LATER = {
+    "MISSHAPEN": "endpoint",
     "Answer": "endpoint",
     "ByteStream": "endpoint",
     "Endpoint": "endpoint",
@@ -70,6 +74,7 @@ _LATER = {
     "WireCache": "wire",
     "decode_json": "wire",
     "encode_json": "wire",
+    "read_refusal": "refusals",
 }
 
 if not TYPE_CHECKING:

@@ -7,19 +7,35 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import httpx
 
 from vernal.http.classify import Refusal, refused
 from vernal.http.clients import HttpClients
 from vernal.http.errors import BrokenStreamError, ModelConnectionError, ModelError, ModelTimeoutError, ProtocolError
+from vernal.http.refusals import read_refusal
 from vernal.http.retry import DEFAULT_RETRY_POLICY, RetryPolicy, retry_after
 from vernal.http.timeouts import Timeouts
+from vernal.http.wire import decode_json
 
 logger = logging.getLogger("vernal.http")
+body_logger = logging.getLogger("vernal.http.bodies")
 
 LONGEST_ERROR = 1 << 20
 """Bytes of an error body that are read at most."""
+SHOWN = 200
+"""Bytes that an error shows of an answer that cannot be read."""
+LINGER = 0.5
+"""Seconds to wait, after the end mark, for the end of the body, so that the connection can be used again."""
+MISSHAPEN = (AttributeError, KeyError, IndexError, OverflowError, RecursionError, TypeError, ValueError)
+"""What reading raises where an answer has another shape than the protocol says."""
+MASK = b"***"
+DEFAULT_HEADERS: Mapping[str, str] = {
+    "content-type": "application/json",
+    "accept-encoding": "identity",  # answers are small and streamed; compression would hold pieces back
+    "user-agent": "vernal",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,59 +50,114 @@ class Answer:
 class Endpoint:
     """An address of a model service that takes JSON by POST.
 
-    `headers` go with each request. `service` names it in errors, `read_refusal` reads the bodies of its errors, and
-    `secrets` are removed from what it says. `key_cure` is the advice where the key is not accepted. `timeouts` are
-    those of `clients` by default.
+    - `service`: its name in errors; `secrets`: what is masked in all that it says, and in the log.
+    - `headers`: of each request, beside and before `DEFAULT_HEADERS`; names in small letters.
+    - `read_refusal`: reads the bodies of its errors; by default the shapes that most services share.
+    - `key_cure`: the advice where the key is not accepted.
+    - `settings`: the prefix of its settings, such as `"openai"`, for errors that name the one to change.
+    - `timeouts`: those of `clients` by default; `retry`: how often a request is sent.
+
+    The logger `vernal.http` tells of each request at DEBUG, `vernal.http.bodies` also what is sent and received, both
+    with the secrets masked.
     """
 
     service: str
     url: str
     headers: Mapping[str, str] = field(repr=False)
     clients: HttpClients
-    read_refusal: Callable[[bytes], Refusal]
+    read_refusal: Callable[[bytes], Refusal] = read_refusal
     secrets: tuple[str, ...] = field(default=(), repr=False)
     key_cure: str | None = None
+    settings: str | None = None
     retry: RetryPolicy = DEFAULT_RETRY_POLICY
     timeouts: Timeouts | None = None
 
     def __post_init__(self) -> None:
         self._parsed_url = httpx.URL(self.url)
-        self._parsed_headers = httpx.Headers(self.headers)
-        self._limits = self.timeouts or self.clients.timeouts
+        self._parsed_headers = httpx.Headers({**DEFAULT_HEADERS, **self.headers})
+        self.limits = self.timeouts or self.clients.timeouts
+        self._addresses: dict[str, httpx.URL] = {}
 
-    async def post(self, body: bytes) -> Answer:
-        """Send `body` and give the whole answer.
+    async def post(self, body: bytes, path: str = "") -> Answer:
+        """Send `body`, to `path` under the address, and give the whole answer.
 
         Raises:
             ModelError: the request failed, after the retries that might have healed it.
         """
-        return await self.retry.run(lambda: self._whole(body))
+        return await self.retry.run(lambda: self._whole(body, path))
 
-    async def stream(self, body: bytes) -> "ByteStream":
-        """Send `body` and give the answer as it arrives; the caller closes it.
+    async def stream(self, body: bytes, path: str = "") -> "ByteStream":
+        """Send `body`, to `path` under the address, and give the answer as it arrives; the caller closes it.
 
         The first bytes have arrived when this returns: up to there a failure is retried, later it is not (R19).
 
         Raises:
             ModelError: the request failed, after the retries that might have healed it.
         """
-        return await self.retry.run(lambda: self._begun(body))
+        return await self.retry.run(lambda: self._begun(body, path))
 
     def refusal(self, content: bytes, *, status: int | None = None, headers: httpx.Headers | None = None) -> ModelError:
         """The error for an error body, of a response with `status` or (None) in the middle of a stream."""
-        for secret in self.secrets:
-            content = content.replace(secret.encode(), b"***")
         return refused(
             self.service,
             status,
-            self.read_refusal(content),
+            self.read_refusal(self._masked(content)),
             request_id=request_id(headers),
             retry_after=None if headers is None else retry_after(headers),
             cure=self.key_cure,
         )
 
-    async def _whole(self, body: bytes) -> Answer:
-        stream = await self._open(body)
+    def read_object(self, content: bytes) -> dict[str, Any]:
+        """The JSON object that `content`, an answer or an event of one, is.
+
+        Raises:
+            ProtocolError: it is none.
+        """
+        try:
+            body = decode_json(content)
+        except (ValueError, RecursionError):
+            body = None
+        if not isinstance(body, dict):
+            raise self.misshapen(content)
+        return body
+
+    def misshapen(self, content: bytes) -> ProtocolError:
+        """The error for an answer, or an event of one, that has another shape than the protocol says."""
+        text = self._masked(content)[:SHOWN].decode("utf-8", "replace")
+        return ProtocolError(f"the answer is not one of its protocol, but begins with {text!r}", service=self.service)
+
+    def broken(self, text: str, headers: httpx.Headers | None = None) -> BrokenStreamError:
+        """The error for a stream that ended too early; `text` says how that is known."""
+        return BrokenStreamError(text, service=self.service, request_id=request_id(headers))
+
+    def late(self, what: str, limit: str, end: float | None, headers: httpx.Headers | None = None) -> ModelTimeoutError:
+        """The error for an answer that came not in time: not within the total, else not within `limit`."""
+        if end is not None and asyncio.get_running_loop().time() >= end:
+            what, limit = "the answer was not whole", "total"
+        seconds = getattr(self.limits, limit)
+        text = f"{what} in time" if seconds is None else f"{what} within {seconds:g} s"
+        name = f"VERNAL_{self.settings.upper()}__{limit.upper()}_TIMEOUT" if self.settings else f"Timeouts({limit}=…)"
+        cure = f"Allow more time ({name}), or take a faster model."
+        return ModelTimeoutError(text, service=self.service, request_id=request_id(headers), cure=cure)
+
+    def _address(self, path: str) -> httpx.URL:
+        if not path:
+            return self._parsed_url
+        url = self._addresses.get(path)
+        if url is None:
+            url = self._addresses[path] = httpx.URL(f"{self.url}{path}")
+        return url
+
+    def _tell(self, what: str, content: bytes) -> None:
+        body_logger.debug("%s: %s %s", self.service, what, self._masked(content).decode("utf-8", "replace"))
+
+    def _masked(self, content: bytes) -> bytes:
+        for secret in self.secrets:
+            content = content.replace(secret.encode(), MASK)
+        return content
+
+    async def _whole(self, body: bytes, path: str) -> Answer:
+        stream = await self._open(body, path)
         try:
             return Answer(stream.headers, await stream.read_all())
         except BrokenStreamError as error:
@@ -95,8 +166,8 @@ class Endpoint:
         finally:
             await stream.aclose()
 
-    async def _begun(self, body: bytes) -> "ByteStream":
-        stream = await self._open(body)
+    async def _begun(self, body: bytes, path: str) -> "ByteStream":
+        stream = await self._open(body, path)
         try:
             await stream.read_ahead()
         except BrokenStreamError as error:
@@ -108,22 +179,24 @@ class Endpoint:
             raise
         return stream
 
-    async def _open(self, body: bytes) -> "ByteStream":
-        limits = self._limits
+    async def _open(self, body: bytes, path: str) -> "ByteStream":
+        limits = self.limits
         now = asyncio.get_running_loop().time()
         end = None if limits.total is None else now + limits.total
-        logger.debug("%s: POST %s, %d bytes", self.service, self.url, len(body))
+        logger.debug("%s: POST %s%s, %d bytes", self.service, self.url, path, len(body))
+        tell = self._tell if body_logger.isEnabledFor(logging.DEBUG) else None
+        if tell is not None:
+            tell("sent", body)
         try:
             async with asyncio.timeout_at(_earlier(now, limits.first_token, end)):
                 response = await self.clients.post(
-                    self._parsed_url, self._parsed_headers, body, connect_timeout=limits.connect
+                    self._address(path), self._parsed_headers, body, connect_timeout=limits.connect
                 )
         except httpx.TransportError as error:
             raise self._not_reached(error) from error
         except TimeoutError as error:
-            text = _too_late("no answer", limits.first_token, limits.total, end)
-            raise ModelTimeoutError(text, service=self.service) from error
-        stream = ByteStream(self.service, response, limits, end)
+            raise self.late("no answer", "first_token", end) from error
+        stream = ByteStream(self, response, end, tell)
         if 200 <= response.status_code < 300:
             return stream
         try:
@@ -146,7 +219,7 @@ class Endpoint:
     def _not_reached(self, error: httpx.TransportError) -> ModelError:
         reason = str(error) or type(error).__name__
         if isinstance(error, httpx.ReadTimeout | httpx.WriteTimeout):
-            return ModelTimeoutError(f"no answer in time ({reason})", service=self.service)
+            return self.late(f"no answer ({reason})", "first_token", None)
         if isinstance(error, httpx.UnsupportedProtocol):
             return ProtocolError(f"{self.url} cannot be asked ({reason})", service=self.service)
         if isinstance(error, httpx.ConnectTimeout | httpx.ConnectError | httpx.ProxyError):
@@ -158,14 +231,17 @@ class Endpoint:
 class ByteStream:
     """An answer of a service as it arrives: `read()` until it gives `b""`, then (or earlier) `aclose()`."""
 
-    __slots__ = ("_ahead", "_chunks", "_end", "_limits", "_read_before", "_response", "_service", "headers")
+    __slots__ = ("_ahead", "_chunks", "_end", "_endpoint", "_limits", "_read_before", "_response", "_tell", "headers")
 
-    def __init__(self, service: str, response: httpx.Response, limits: Timeouts, end: float | None) -> None:
+    def __init__(
+        self, endpoint: Endpoint, response: httpx.Response, end: float | None, tell: Callable[[str, bytes], None] | None
+    ) -> None:
         self.headers = response.headers
-        self._service = service
+        self._endpoint = endpoint
         self._response = response
-        self._limits = limits
+        self._limits = endpoint.limits
         self._end = end
+        self._tell = tell
         self._ahead = b""
         self._read_before = False
         body = response.stream
@@ -186,13 +262,22 @@ class ByteStream:
         if self._ahead:
             ahead, self._ahead = self._ahead, b""
             return ahead
-        limit = within or (self._limits.between_chunks if self._read_before else self._limits.first_token)
+        name = "between_chunks" if self._read_before else "first_token"
+        limit = within or getattr(self._limits, name)
         self._read_before = True
         try:
             async with asyncio.timeout_at(_earlier(asyncio.get_running_loop().time(), limit, self._end)):
                 return await self._next()
         except (TimeoutError, httpx.RequestError) as error:
-            raise self._told(error, limit) from error
+            raise self._told(error, name) from error
+
+    async def drain(self) -> None:
+        """Read what follows an end mark, for a short while, so that the connection can be used again."""
+        try:
+            while await self.read(within=LINGER):
+                pass
+        except ModelError:
+            return  # the answer is whole; the connection is closed instead of used again
 
     async def read_ahead(self) -> None:
         """Wait for the first bytes and keep them for `read`."""
@@ -207,24 +292,21 @@ class ByteStream:
                     pieces.append(chunk)
                     size += len(chunk)
         except (TimeoutError, httpx.RequestError) as error:
-            raise self._told(error, limit) from error
+            raise self._told(error, "first_token") from error
         return b"".join(pieces)
 
     async def _next(self) -> bytes:
         async for chunk in self._chunks:
             if chunk:
+                if self._tell is not None:
+                    self._tell("received", chunk)
                 return chunk
         return b""
 
-    def _told(self, error: Exception, limit: float | None) -> ModelError:
-        known = request_id(self.headers)
-        if isinstance(error, TimeoutError):
-            text = _too_late("nothing more came", limit, self._limits.total, self._end)
-            return ModelTimeoutError(text, service=self._service, request_id=known)
-        if isinstance(error, httpx.ReadTimeout):
-            return ModelTimeoutError("nothing more came in time", service=self._service, request_id=known)
-        text = f"the answer broke off ({str(error) or type(error).__name__})"
-        return BrokenStreamError(text, service=self._service, request_id=known)
+    def _told(self, error: Exception, limit: str) -> ModelError:
+        if isinstance(error, TimeoutError | httpx.ReadTimeout):
+            return self._endpoint.late("nothing more came", limit, self._end, self.headers)
+        return self._endpoint.broken(f"the answer broke off ({str(error) or type(error).__name__})", self.headers)
 
     async def aclose(self) -> None:
         """Release the connection: to be used again where the answer was read to its end, closed otherwise (R20)."""
@@ -250,9 +332,3 @@ def _earlier(now: float, limit: float | None, end: float | None) -> float | None
     if limit is None:
         return end
     return now + limit if end is None else min(now + limit, end)
-
-
-def _too_late(what: str, limit: float | None, total: float | None, end: float | None) -> str:
-    if end is not None and asyncio.get_running_loop().time() >= end:
-        return f"the answer was not whole within {total:g} s"
-    return f"{what} within {limit:g} s"

@@ -61,6 +61,7 @@ def against(
                 read_refusal=refusal,
                 secrets=(SECRET,),
                 key_cure="Set KEY.",
+                settings="test",
                 retry=RetryPolicy(max_attempts=attempts, initial_delay=0),
                 timeouts=timeouts,
             )
@@ -156,7 +157,7 @@ def test_a_service_that_says_nothing_is_not_waited_for(transport: TransportName)
     """Without an answer within `first_token` there is an error that says so, and no second request."""
 
     async def asked(endpoint: Endpoint, server: ReplayServer) -> int:
-        with pytest.raises(ModelTimeoutError, match=r"no answer within 0\.05 s"):
+        with pytest.raises(ModelTimeoutError, match=r"no answer within 0\.05 s.*VERNAL_TEST__FIRST_TOKEN_TIMEOUT"):
             await endpoint.post(b"{}")
         return len(server.asked)
 
@@ -221,6 +222,43 @@ def test_retries_are_logged_without_secrets(caplog: pytest.LogCaptureFixture) ->
     assert "attempt 1 of 3 failed" in caplog.text
     assert "busy, ***" in caplog.text
     assert SECRET not in caplog.text
+
+
+def test_bodies_are_logged_on_demand_without_secrets(caplog: pytest.LogCaptureFixture) -> None:
+    """The logger `vernal.http.bodies` at DEBUG tells what is sent and received, with the secrets masked (R28)."""
+    with caplog.at_level(logging.DEBUG, "vernal.http"):
+        against(Reply.of_json({"said": SECRET}), ask=lambda endpoint, _: endpoint.post(f"I am {SECRET}".encode()))
+    told = [record.getMessage() for record in caplog.records if record.name == "vernal.http.bodies"]
+    assert told == ["test: sent I am ***", 'test: received {"said": "***"}']
+    assert SECRET not in caplog.text
+
+
+def test_one_address_has_several_paths() -> None:
+    """A request may go to a path under the address, as where the model stands in it."""
+
+    async def ask(endpoint: Endpoint, server: ReplayServer) -> list[str]:
+        await endpoint.post(b"{}", "/models/m:generate")
+        await (await endpoint.stream(b"{}", "/models/m:stream?alt=sse")).aclose()
+        return [asked.path for asked in server.asked]
+
+    assert against(OK, OK, ask=ask) == ["/v1/models/m:generate", "/v1/models/m:stream?alt=sse"]
+
+
+def test_an_answer_of_another_shape_is_shown_without_secrets() -> None:
+    """What is no JSON object is a protocol error that shows how the answer begins; nesting without end is the same."""
+
+    async def ask(endpoint: Endpoint, server: ReplayServer) -> list[str]:
+        return [str(caught(endpoint, content)) for content in (f"no {SECRET}".encode(), b"[1]", b"[" * 100_000)]
+
+    def caught(endpoint: Endpoint, content: bytes) -> ProtocolError:
+        with pytest.raises(ProtocolError) as error:
+            endpoint.read_object(content)
+        return error.value
+
+    texts = against(OK, ask=ask)
+    assert "begins with 'no ***'" in texts[0]
+    assert "begins with '[1]'" in texts[1]
+    assert len(texts[2]) < 400
 
 
 def test_the_last_error_is_raised() -> None:

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from vernal import RateLimit, Usage
-from vernal.http import ProtocolError
-from vernal_openai.refusals import read_refusal
+from vernal.http import ProtocolError, read_refusal
 from vernal_openai.replies import ResponseHeaders, finish_reason, read_response, read_usage
 
 

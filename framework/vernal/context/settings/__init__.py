@@ -6,6 +6,7 @@
     base.py         Settings (the base class of settings classes) and fallback
     masking.py      what is shown in the place of a secret
     types.py        Duration, Size and ByName
+    service.py      ServiceSettings, the base class for services over HTTP
     shapes.py       what a settings class looks like, field by field
     binding.py      merging the sources into one settings class
     unknown.py      keys that no settings class knows
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from vernal.context.settings.base import PluginsSettings, RootSettings, Settings, fallback
     from vernal.context.settings.rows import SettingRow, describe
     from vernal.context.settings.schema import settings_schema
+    from vernal.context.settings.service import ServiceSettings
     from vernal.context.settings.types import ByName, Duration, Size
 
 __all__ = [
@@ -35,6 +37,7 @@ __all__ = [
     "Environment",
     "PluginsSettings",
     "RootSettings",
+    "ServiceSettings",
     "SettingProblem",
     "SettingRow",
     "SettingValue",
@@ -52,6 +55,7 @@ if not TYPE_CHECKING:
         "Duration": "types",
         "PluginsSettings": "base",
         "RootSettings": "base",
+        "ServiceSettings": "service",
         "SettingRow": "rows",
         "Settings": "base",
         "Size": "types",

@@ -21,6 +21,8 @@ class Settings(BaseSettings):
     its arguments; a class that wants a source of its own (a vault, say) adds it in `settings_customise_sources`, where
     `init_settings` stands for everything that the application found. Objects are immutable.
 
+    A class that is only the base of others says `abstract=True` in place of a prefix.
+
     Raises:
         TypeError: When a class is declared without a prefix, or with one that cannot be a key.
     """
@@ -35,8 +37,10 @@ class Settings(BaseSettings):
         nested_model_default_partial_update=True,
     )
 
-    def __init_subclass__(cls, *, prefix: str | None = None, **kwargs: Any) -> None:
+    def __init_subclass__(cls, *, prefix: str | None = None, abstract: bool = False, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        if abstract:
+            return
         if prefix is not None:
             cls.settings_prefix = prefix
         given = getattr(cls, "settings_prefix", None)

@@ -92,7 +92,6 @@ class OpenAiChatModel(ChatModel):
             raise AuthenticationError(f"no API key is set for {self._url}", service=self._profile.name, cure=KEY_CURE)
         from vernal.http import Endpoint
         from vernal_openai.exchange import Exchange
-        from vernal_openai.refusals import read_refusal
         from vernal_openai.requests import RequestWriter
 
         endpoint = Endpoint(
@@ -100,21 +99,16 @@ class OpenAiChatModel(ChatModel):
             url=self._url,
             headers=self._request_headers(),
             clients=self._clients,
-            read_refusal=read_refusal,
             secrets=(self._api_key,) if self._api_key else (),
             key_cure=KEY_CURE,
+            settings="openai",
             retry=self._retry,
             timeouts=self._timeouts,
         )
         return Exchange(endpoint, RequestWriter(self._profile, self._options))
 
     def _request_headers(self) -> dict[str, str]:
-        headers = {
-            "content-type": "application/json",
-            "accept": "application/json, text/event-stream",
-            "accept-encoding": "identity",  # answers are small and streamed; compression would hold pieces back
-            "user-agent": "vernal",
-        }
+        headers = {"accept": "application/json, text/event-stream"}
         if self._api_key:
             bearer = self._profile.key_header == "authorization"
             headers[self._profile.key_header] = f"Bearer {self._api_key}" if bearer else self._api_key

@@ -3,21 +3,14 @@
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
-from vernal import ChatResponse, Generation, ModelError, Prompt, ToolCall
-from vernal.http import BrokenStreamError, ByteStream, Endpoint, ProtocolError, SseReader, decode_json, encode_json
-from vernal.values.mappings import EMPTY
+from vernal import ChatResponse, Generation, Prompt, ToolCall
+from vernal.http import MISSHAPEN, Endpoint, ProtocolError, SseReader, decode_json, encode_json
 from vernal_openai.replies import ResponseHeaders, read_response
 from vernal_openai.requests import RequestWriter
 from vernal_openai.schemas import without_added_nulls
 from vernal_openai.streams import StreamAssembler
 
 END_MARK = b"[DONE]"
-MISSHAPEN = (AttributeError, KeyError, OverflowError, TypeError, ValueError)
-"""What reading raises where an answer has another shape than the protocol says."""
-SHOWN = 200
-"""Bytes that an error shows of an answer that cannot be read."""
-LINGER = 0.5
-"""Seconds to wait, after the end mark, for the end of the body, so that the connection can be used again."""
 
 
 class Exchange:
@@ -53,18 +46,18 @@ class Exchange:
                         yield response
             yield self._relaxed(prompt, assembler.finish(end_mark=end_mark))
             if end_mark:
-                await _read_to_the_end(stream)
+                await stream.drain()
         finally:
             await stream.aclose()
 
     def _whole(self, prompt: Prompt, content: bytes, headers: ResponseHeaders) -> ChatResponse:
-        body = self._decoded(content)
+        body = self._endpoint.read_object(content)
         if body.get("error"):
             raise self._endpoint.refusal(content, status=_status(body["error"]))
         try:
             response = read_response(body, service=self._endpoint.service, headers=headers)
         except MISSHAPEN as error:
-            raise self._misshapen(content) from error
+            raise self._endpoint.misshapen(content) from error
         return self._relaxed(prompt, response)
 
     def _next(self, assembler: StreamAssembler, name: bytes, payload: bytes, *, last: bool) -> ChatResponse | None:
@@ -72,32 +65,17 @@ class Exchange:
         if name == b"error":
             raise self._endpoint.refusal(payload)
         try:
-            chunk = self._decoded(payload)
+            chunk = self._endpoint.read_object(payload)
         except ProtocolError as error:
             if last:  # what is left when the bytes end
-                raise BrokenStreamError("the stream ended in the middle", service=self._endpoint.service) from error
+                raise self._endpoint.broken("the stream ended in the middle") from error
             raise
         if chunk.get("error"):
             raise self._endpoint.refusal(payload)
         try:
             return assembler.add(chunk)
         except MISSHAPEN as error:
-            raise self._misshapen(payload) from error
-
-    def _decoded(self, content: bytes) -> Mapping[str, Any]:
-        try:
-            body = decode_json(content)
-        except ValueError:
-            body = None
-        if not isinstance(body, dict):
-            raise self._misshapen(content)
-        return body
-
-    def _misshapen(self, content: bytes) -> ProtocolError:
-        text = content[:SHOWN].decode("utf-8", "replace")
-        return ProtocolError(
-            f"the answer is no chat completion, but begins with {text!r}", service=self._endpoint.service
-        )
+            raise self._endpoint.misshapen(payload) from error
 
     def _relaxed(self, prompt: Prompt, response: ChatResponse) -> ChatResponse:
         """The response without the nulls that strict schemas ask for in place of what was optional (OAI-11)."""
@@ -109,7 +87,7 @@ class Exchange:
                 Generation(
                     generation.output.copy(
                         tool_calls=tuple(
-                            _without_nulls(call, schemas.get(call.name, EMPTY)) for call in generation.output.tool_calls
+                            _without_nulls(call, schemas.get(call.name, {})) for call in generation.output.tool_calls
                         )
                     ),
                     generation.metadata,
@@ -134,11 +112,3 @@ def _status(error: object) -> int | None:
     """The status that an error object names, where it comes with a status of success."""
     code = (error.get("status") or error.get("code")) if isinstance(error, Mapping) else None
     return code if isinstance(code, int) and 400 <= code < 600 else None
-
-
-async def _read_to_the_end(stream: ByteStream) -> None:
-    try:
-        while await stream.read(within=LINGER):
-            pass
-    except ModelError:
-        return  # the answer is whole; the connection is closed instead of used again

@@ -4,9 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-from vernal import ChatOptions, ToolCallingChatOptions
-from vernal.values.mappings import frozen
-from vernal.values.options import check_range, merge_options
+from vernal import ChatOptions, ToolCallingChatOptions, check_range, frozen, merge_options
 
 RESERVED = frozenset({"messages", "stream"})
 

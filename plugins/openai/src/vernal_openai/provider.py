@@ -1,10 +1,8 @@
 """OpenAI as a provider of chat models."""
 
-import dataclasses
 from typing import TYPE_CHECKING
 
 from vernal import ChatModelProvider, HttpClients
-from vernal.http import RetryPolicy, Timeouts
 from vernal_openai.chat_model import BASE_URL, OpenAiChatModel
 from vernal_openai.options import OpenAiChatOptions
 
@@ -42,16 +40,6 @@ class OpenAiChatModelProvider(ChatModelProvider):
             project=settings.project,
             headers=settings.headers,
             clients=self._clients,
-            timeouts=self._timeouts(),
-            retry=RetryPolicy(max_attempts=settings.max_attempts),
+            timeouts=settings.timeouts(self._clients.timeouts),
+            retry=settings.retry(),
         )
-
-    def _timeouts(self) -> Timeouts:
-        given = {
-            "connect": self._settings.connect_timeout,
-            "first_token": self._settings.first_token_timeout,
-            "between_chunks": self._settings.between_chunks_timeout,
-            "total": self._settings.total_timeout,
-        }
-        seconds = {name: value.total_seconds() for name, value in given.items() if value is not None}
-        return dataclasses.replace(self._clients.timeouts, **seconds)

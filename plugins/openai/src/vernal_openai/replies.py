@@ -5,6 +5,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from vernal import (
+    CUT_OFF,
+    EMPTY_USAGE,
     AssistantMessage,
     ChatGenerationMetadata,
     ChatResponse,
@@ -16,8 +18,6 @@ from vernal import (
     Usage,
 )
 from vernal.http import ProtocolError, encode_json
-from vernal.values.responses import CUT_OFF
-from vernal.values.usage import EMPTY_USAGE
 from vernal_openai.messages import EXTRA
 
 FINISH_REASONS: Mapping[str, FinishReason] = {

@@ -4,8 +4,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
-from vernal import Settings
-from vernal.context.settings import Duration, fallback
+from vernal import ServiceSettings, fallback
 
 
 class OpenAiOptionSettings(BaseModel):
@@ -24,7 +23,7 @@ class OpenAiOptionSettings(BaseModel):
     strict: bool | None = Field(default=None, description="Whether arguments follow the tools' schemas to the letter.")
 
 
-class OpenAiSettings(Settings, prefix="openai"):
+class OpenAiSettings(ServiceSettings, prefix="openai"):
     """How OpenAI, or a service that speaks its protocol, is reached."""
 
     enabled: bool = Field(default=True, description="Whether OpenAI is a candidate for the chat model.")
@@ -44,10 +43,4 @@ class OpenAiSettings(Settings, prefix="openai"):
     profile: str | None = Field(
         default=None, description="Service whose ways are followed; by default the base URL tells."
     )
-    headers: dict[str, str] = Field(default={}, description="Further headers of each request.")
     options: OpenAiOptionSettings = Field(default=OpenAiOptionSettings(), description="Options of the model.")
-    connect_timeout: Duration | None = Field(default=None, description="Longest time to connect.")
-    first_token_timeout: Duration | None = Field(default=None, description="Longest time to the begin of an answer.")
-    between_chunks_timeout: Duration | None = Field(default=None, description="Longest silence within an answer.")
-    total_timeout: Duration | None = Field(default=None, description="Longest time for a whole answer.")
-    max_attempts: int = Field(default=3, ge=1, description="How often a request is sent at most; 1: no retries.")

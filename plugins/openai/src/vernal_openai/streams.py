@@ -3,10 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from vernal import AssistantMessage, ChatResponse, ChatResponseMetadata, Generation, ToolCall
+from vernal import EMPTY_USAGE, AssistantMessage, ChatResponse, ChatResponseMetadata, Generation, ToolCall
 from vernal.http import BrokenStreamError, decode_json
-from vernal.values.mappings import EMPTY
-from vernal.values.usage import EMPTY_USAGE
 from vernal_openai.replies import (
     CALL_MEMBERS,
     CHOICE_MEMBERS,
@@ -106,7 +104,7 @@ class _Choice:
         self._properties: dict[str, Any] = {}
 
     def add(self, choice: Mapping[str, Any]) -> AssistantMessage | None:
-        delta = choice.get("delta") or EMPTY
+        delta = choice.get("delta") or {}
         reason = choice.get("finish_reason")
         if reason:
             if not isinstance(reason, str):
@@ -149,7 +147,7 @@ class CallFragments:
 
     def add(self, fragment: Mapping[str, Any]) -> None:
         """Merge one fragment."""
-        function = fragment.get("function") or EMPTY
+        function = fragment.get("function") or {}
         index = fragment.get("index")
         identifier, name = _said(fragment.get("id")), _said(function.get("name"))
         arguments = read_arguments(function.get("arguments"))

@@ -1,9 +1,10 @@
-"""Recorded exchanges of OpenAI and of those who speak its protocol, replayed over HTTP through the public API."""
+"""Recorded exchanges of model services, replayed through the public API; a provider adds a row to `MODELS`."""
 
 import asyncio
 import json
 import os
 import random
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 from vernal import (
     AssistantMessage,
+    ChatModel,
     ChatResponse,
     Message,
     MessageAggregator,
@@ -28,18 +30,35 @@ from vernal.testing.server import Reply, replaying
 from vernal_openai import OpenAiChatModel, OpenAiChatOptions
 
 FOLDER = Path(os.environ.get("WIRE_RECORDINGS") or Path(__file__).parents[3] / "shared" / "wire")
-RECORDINGS = sorted(
-    path for path in FOLDER.glob("*.json") if json.loads(path.read_bytes())["protocol"] == "openai-chat"
-)
 PROFILES = {"azure", "deepseek", "groq", "mistral", "ollama", "openai", "openrouter", "xai"}
+ONCE = RetryPolicy(max_attempts=1)
 
-pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason=f"the recordings are not at {FOLDER}")
+
+def profile(name: str) -> str:
+    """The profile for a recording of OpenAI's protocol, by the service in its name."""
+    service = name.removesuffix(".json").split("-")[0]
+    return service if service in PROFILES else "compatible"
+
+
+def openai(url: str, name: str) -> ChatModel:
+    """The model for a recording of OpenAI's protocol."""
+    options = OpenAiChatOptions(model="m")
+    return OpenAiChatModel(api_key="sk-secret", base_url=url, options=options, profile=profile(name), retry=ONCE)
+
+
+MODELS: dict[str, Callable[[str, str], ChatModel]] = {"openai-chat": openai}
+"""The model for each protocol, of the address of the service and the name of the recording."""
 
 
 def load(path: Path) -> dict[str, Any]:
     """One recording."""
     recording: dict[str, Any] = json.loads(path.read_bytes())
     return recording
+
+
+RECORDINGS = [path for path in sorted(FOLDER.glob("*.json")) if load(path)["protocol"] in MODELS]
+
+pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason=f"the recordings are not at {FOLDER}")
 
 
 def content(response: dict[str, Any]) -> bytes:
@@ -62,24 +81,12 @@ def cut(body: bytes, seed: int) -> list[bytes]:
     return pieces
 
 
-def profile(name: str) -> str:
-    """The profile for a recording, by the service in its name."""
-    service = name.removesuffix(".json").split("-")[0]
-    return service if service in PROFILES else "compatible"
-
-
 async def ask(recording: dict[str, Any], name: str, pieces: list[bytes]) -> ChatResponse:
     """What the model makes of a recorded response, streamed where it was."""
     response = recording["response"]
     reply = Reply(pieces, response["status"], response["content_type"], response.get("headers") or {})
     async with replaying(reply) as server:
-        model = OpenAiChatModel(
-            api_key="sk-secret",
-            base_url=server.url,
-            options=OpenAiChatOptions(model="m"),
-            profile=profile(name),
-            retry=RetryPolicy(max_attempts=1),
-        )
+        model = MODELS[recording["protocol"]](server.url, name)
         if "chunks" not in response:
             return await model.acall(Prompt("hi"))
         aggregator = MessageAggregator()
@@ -145,7 +152,8 @@ def check_error(error: ModelError, expected: dict[str, Any]) -> None:
 FOLLOW_UPS = [
     path
     for path in RECORDINGS
-    if load(path)["expected"]["outcome"] == "ok"
+    if load(path)["protocol"] == "openai-chat"
+    and load(path)["expected"]["outcome"] == "ok"
     and any(m.get("role") == "tool" for m in ((load(path)["request"].get("body") or {}).get("messages") or ()))
 ]
 

@@ -1,9 +1,10 @@
-"""The error objects of OpenAI and of those who speak its protocol."""
+"""What error bodies of model services say: the shapes that most of them share. Imported with the first request."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from vernal.http import Refusal, decode_json
+from vernal.http.classify import Refusal
+from vernal.http.wire import decode_json
 
 LONGEST_TEXT = 500
 
