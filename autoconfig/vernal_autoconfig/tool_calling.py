@@ -2,20 +2,21 @@
 
 import logging
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ImportString
 
 from vernal.advisors.api import HIGHEST_PRECEDENCE, LOWEST_PRECEDENCE
-from vernal.context import ApplicationContext, ObjectProvider, auto_configuration, bean, on_missing_bean
+from vernal.context import ApplicationContext, ObjectProvider, auto_configuration, bean, on_missing_bean, on_setting
 from vernal.context.injection import BeanInjector
 from vernal.context.plugins import LoadedPlugins
 from vernal.context.settings import ByName, Duration, Settings
 from vernal.observation import NOOP_REGISTRY, ObservationRegistry
 from vernal.tools.callback import ToolCallback, ToolCallbackProvider
 from vernal.tools.customization import AdjustedToolCallback, ToolCustomizer
-from vernal.tools.interception import ToolCallInterceptor
-from vernal.tools.limits import OnLimitExceeded, ToolCallLimits
+from vernal.tools.definition import ToolEffects
+from vernal.tools.interception import ApprovalInterceptor, ToolCallInterceptor
+from vernal.tools.limits import ModelPrice, OnLimitExceeded, ToolCallLimits
 from vernal.tools.manager import DefaultToolCallingManager, ToolCallingManager
 from vernal.tools.observation import ToolCallingObservationConvention
 from vernal.tools.processor import DefaultToolExecutionExceptionProcessor, ToolExecutionExceptionProcessor
@@ -75,14 +76,46 @@ class NamedToolSettings(BaseModel):
     return_direct: bool | None = Field(default=None, description="Whether results go to the caller, not to the model.")
     max_calls: Limit | None = Field(default=None, description="Calls of the tool in a turn; -1 for no limit.")
 
+    exclusive: bool | None = Field(default=None, description="Whether the tool runs alone, beside no other call.")
+    effects: ToolEffects | None = Field(default=None, description="What the tool does to the world.")
+    idempotent: bool | None = Field(default=None, description="Whether doing it twice is the same as doing it once.")
+    max_attempts: int | None = Field(
+        default=None, ge=1, description="How often a failing call is tried, if the tool reads or is idempotent."
+    )
+
     def adjusted(self, callback: ToolCallback) -> ToolCallback:
         """The tool as these settings want it."""
-        if self.description is None and self.timeout is None and self.return_direct is None:
-            return callback
-        timeout = self.timeout.total_seconds() if self.timeout is not None else None
-        return AdjustedToolCallback(
-            callback, description=self.description, timeout=timeout, return_direct=self.return_direct
-        )
+        said: dict[str, Any] = {
+            "description": self.description,
+            "timeout": self.timeout.total_seconds() if self.timeout is not None else None,
+            **{name: getattr(self, name) for name in _METADATA},
+        }
+        said = {name: value for name, value in said.items() if value is not None}
+        return AdjustedToolCallback(callback, **said) if said else callback
+
+
+_METADATA = ("return_direct", "exclusive", "effects", "idempotent", "max_attempts")
+
+
+class PriceSettings(BaseModel):
+    """What a million tokens of a model cost."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    input: float = Field(ge=0, description="Price of a million input tokens.")
+    output: float = Field(ge=0, description="Price of a million output tokens.")
+    cached_input: float | None = Field(default=None, ge=0, description="Price of input tokens read from a cache.")
+    cache_write: float | None = Field(default=None, ge=0, description="Price of input tokens written to a cache.")
+
+
+class ApprovalSettings(BaseModel):
+    """Which calls wait for somebody's word."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    effects: frozenset[ToolEffects] = Field(
+        default=frozenset(), description="Declared effects of tools whose calls suspend the turn, such as destructive."
+    )
 
 
 class ToolCallingSettings(Settings, prefix="tools"):
@@ -104,6 +137,12 @@ class ToolCallingSettings(Settings, prefix="tools"):
     on_limit_exceeded: OnLimitExceeded = Field(
         default=OnLimitExceeded.THROW, description="Whether a breached limit ends the turn or is told to the model."
     )
+    max_tokens_per_turn: Limit | None = Field(default=None, description="Tokens that a turn may use over its rounds.")
+    max_cost_per_turn: float | None = Field(default=None, gt=0, description="Money that a turn may cost.")
+    prices: ByName[PriceSettings] = Field(
+        default_factory=ByName, description="Prices by the name of the model, or by the begin of it."
+    )
+    approval: ApprovalSettings = ApprovalSettings()
     max_parallel_calls: int = Field(default=8, ge=1, description="Calls of one round that run at the same time.")
     timeout: Duration | None = Field(default=None, description="How long a tool may take that has no timeout itself.")
     resolution: ResolutionSettings = ResolutionSettings()
@@ -120,6 +159,9 @@ class ToolCallingSettings(Settings, prefix="tools"):
             max_total_tool_calls=self.max_total_tool_calls,
             excluded_tools=self.excluded_tools,
             on_limit_exceeded=self.on_limit_exceeded,
+            max_tokens=self.max_tokens_per_turn,
+            max_cost=self.max_cost_per_turn,
+            prices=self.prices.select(lambda price: ModelPrice(**price.model_dump())),
         )
 
 
@@ -194,6 +236,13 @@ class ToolCallingAutoConfiguration:
                 "private"
             )
         return ToolCallingObservationConvention(include_content=settings.observations.include_content)
+
+    @bean
+    @on_missing_bean(name="approval_interceptor")
+    @on_setting("tools.approval.effects")
+    def approval_interceptor(self, settings: ToolCallingSettings) -> ToolCallInterceptor:
+        """Suspends the turn before calls whose tools declare the effects that the settings name."""
+        return ApprovalInterceptor(settings.approval.effects)
 
     @bean
     @on_missing_bean

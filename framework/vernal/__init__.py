@@ -100,7 +100,7 @@ if TYPE_CHECKING:
         ToolCallRequest,
         TurnSuspended,
     )
-    from vernal.tools.limits import OnLimitExceeded, ToolCallLimitExceeded, ToolCallLimits
+    from vernal.tools.limits import ModelPrice, OnLimitExceeded, ToolCallLimitExceeded, ToolCallLimits
     from vernal.tools.manager import DefaultToolCallingManager, ToolCallingManager
     from vernal.tools.observation import ToolCallingObservationContext, ToolCallingObservationConvention
     from vernal.tools.parameters import Inject, ToolParam
@@ -194,7 +194,7 @@ _MODULES = {
     "tools.interception": (
         "Allow ApprovalInterceptor Deny Suspend SuspendedTurn ToolCallInterceptor ToolCallRequest TurnSuspended"
     ),
-    "tools.limits": "OnLimitExceeded ToolCallLimitExceeded ToolCallLimits",
+    "tools.limits": "ModelPrice OnLimitExceeded ToolCallLimitExceeded ToolCallLimits",
     "tools.manager": "DefaultToolCallingManager ToolCallingManager",
     "tools.observation": "ToolCallingObservationContext ToolCallingObservationConvention",
     "tools.parameters": "Inject ToolParam",
@@ -284,6 +284,7 @@ __all__ = [
     "MessageWindowChatMemory",
     "MethodToolCallback",
     "ModelError",
+    "ModelPrice",
     "Named",
     "ObjectProvider",
     "Observation",

@@ -23,6 +23,8 @@ from vernal import (
     ToolCallingManager,
     ToolCustomizer,
     ToolResponseMessage,
+    TurnSuspended,
+    Usage,
     UsageError,
     bean,
     configuration,
@@ -33,6 +35,7 @@ from vernal.context import AmbiguousBeanError, MissingBeanError
 from vernal.context.settings import describe
 from vernal.testing import ApplicationContextRunner, ScriptedChatModel, tool_call
 from vernal.tools.augmentation import augmented_tools
+from vernal.values.turn import Turn
 from vernal_autoconfig.tool_calling import ToolCallingSettings
 
 
@@ -332,3 +335,38 @@ def test_two_contexts_fill_one_tool_each_for_itself(runner: ApplicationContextRu
             context.get(ChatClient).prompt("Time?").tools(needs_clock).call().content()
     answers = [told(model.requests[-1]) for model in scripts]
     assert answers == ["early", "late"]
+
+
+def test_budgets_come_from_settings(runner: ApplicationContextRunner) -> None:
+    """Tokens and money per turn and the prices of models are settings; a model's name may be folded as in variables."""
+    environment = {
+        "VERNAL_TOOLS__MAX_TOKENS_PER_TURN": "5000",
+        "VERNAL_TOOLS__MAX_COST_PER_TURN": "0.25",
+        "VERNAL_TOOLS__PRICES__GPT_5_MINI__INPUT": "0.25",
+        "VERNAL_TOOLS__PRICES__GPT_5_MINI__OUTPUT": "2",
+    }
+    with runner.with_environ(environment).run() as run:
+        limits = run.context.get(ToolCallingSettings).limits()
+    turn = Turn()
+    turn.record_usage(Usage(1000, 1000), "gpt-5-mini-2025-08-07")
+    assert (limits.max_tokens, limits.max_cost) == (5000, 0.25)
+    assert limits.cost(turn) == pytest.approx(0.00225)
+
+
+def test_a_setting_makes_destructive_tools_wait_for_approval(runner: ApplicationContextRunner) -> None:
+    """`tools.approval.effects` suspends turns before such calls; `tools.named` may declare the effects."""
+    settings = {
+        "tools": {"approval": {"effects": ["destructive"]}, "named": {"get_weather": {"effects": "destructive"}}}
+    }
+    model = ScriptedChatModel([tool_call("get_weather", city="Paris")])
+    with pytest.raises(TurnSuspended, match="decision about get_weather"):
+        answer(runner.with_settings(settings), model, get_weather)
+    assert answer(runner, ScriptedChatModel([tool_call("get_weather", city="Paris"), "Done."]), get_weather) == "Done."
+
+
+def test_attempts_that_a_tool_must_not_have_are_refused_by_name(runner: ApplicationContextRunner) -> None:
+    """A tool is tried again only where it reads or is idempotent, also where a setting asks for more."""
+    with pytest.raises(ConfigurationError, match="the tool 'get_weather': max_attempts is 3"):
+        asked(named(runner, get_weather={"max_attempts": 3}), get_weather)
+    [offered], _ = asked(named(runner, get_weather={"max_attempts": 3, "effects": "read"}), get_weather)
+    assert offered.metadata.max_attempts == 3

@@ -14,9 +14,17 @@ PROGRAM = re.compile(r"```python\n(.*?)```\n\n```text\n(.*?)```", re.DOTALL)
 BLOCK = re.compile(r"```python\n(.*?)```", re.DOTALL)
 
 
-@pytest.mark.parametrize(
-    ("program", "printed"), PROGRAM.findall((DOCS / "tools-in-applications.md").read_text()), ids=["a", "b", "c"]
-)
+def programs() -> list[object]:
+    """The programs of all pages, each with what it prints; testing.md and errors.md have tests of their own."""
+    return [
+        pytest.param(program, printed, id=f"{page.stem}-{number}")
+        for page in sorted(DOCS.glob("*.md"))
+        if page.stem not in ("testing", "errors")
+        for number, (program, printed) in enumerate(PROGRAM.findall(page.read_text(encoding="utf-8")))
+    ]
+
+
+@pytest.mark.parametrize(("program", "printed"), programs())
 def test_a_program_prints_what_the_page_says(
     program: str,
     printed: str,

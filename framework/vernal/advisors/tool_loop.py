@@ -81,7 +81,7 @@ class ToolLoop:
         advisor, chat_response = self._advisor, response.chat_response
         resumed = self.turn.resumption is not None
         if chat_response is not None and not resumed:
-            self.turn.record_usage(chat_response.usage)
+            self.turn.record_usage(chat_response.usage, chat_response.metadata.model)
         if chat_response is None or not (resumed or await advisor.is_tool_call_response(chat_response)):
             return self._with_total_usage(response)
         prompt = Prompt(self._conversation, self.turn.offered, self.turn)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
+from vernal.errors import ConfigurationError
 from vernal.tools.callback import ToolCallback
 from vernal.tools.context import ToolContext
 from vernal.tools.definition import ToolDefinition, ToolMetadata
@@ -39,24 +40,22 @@ def customized(callbacks: Sequence[ToolCallback], customizers: Iterable[ToolCust
 
 
 class AdjustedToolCallback(ToolCallback):
-    """A tool with another description, timeout (in seconds) or way of its result; None leaves it as it is."""
+    """A tool with another description, or with other metadata: any fields of `ToolMetadata`, by keyword.
 
-    def __init__(
-        self,
-        callback: ToolCallback,
-        *,
-        description: str | None = None,
-        timeout: float | None = None,
-        return_direct: bool | None = None,
-    ) -> None:
+    Raises:
+        ConfigurationError: the fields do not go together, such as several attempts of a tool that must not be repeated.
+    """
+
+    def __init__(self, callback: ToolCallback, *, description: str | None = None, **metadata: Any) -> None:
         self._callback = callback
         self._definition, self._metadata = callback.definition, callback.metadata
         if description is not None:
             self._definition = replace(self._definition, description=description)
-        if timeout is not None:
-            self._metadata = replace(self._metadata, timeout=timeout)
-        if return_direct is not None:
-            self._metadata = replace(self._metadata, return_direct=return_direct)
+        if metadata:
+            try:
+                self._metadata = replace(self._metadata, **metadata)
+            except ValueError as error:
+                raise ConfigurationError(f"the tool {callback.definition.name!r}: {error}") from None
 
     @property
     def definition(self) -> ToolDefinition:

@@ -45,6 +45,7 @@ def tool(
     effects: ToolEffects | Literal["read", "write", "destructive"] | None = None,
     idempotent: bool = False,
     polling: bool = False,
+    max_attempts: int = 1,
     result_converter: "ToolCallResultConverter | None" = None,
 ) -> Callable[[F], F]: ...
 

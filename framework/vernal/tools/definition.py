@@ -16,6 +16,9 @@ class ToolEffects(StrEnum):
     DESTRUCTIVE = "destructive"
 
 
+_CHANGING = frozenset({ToolEffects.WRITE, ToolEffects.DESTRUCTIVE})
+
+
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class ToolDefinition:
     """What the model is told of a tool.
@@ -45,9 +48,17 @@ class ToolDefinition:
 class ToolMetadata:
     """How the engine treats a tool.
 
-    `return_direct`: the result goes to the caller, not back to the model (R14). `timeout`: seconds, None for the
-    manager's default. `exclusive`: runs alone, never beside other calls (R16). `effects` and `idempotent` decide what
-    may be repeated (R10); `polling` marks a tool for which repeated identical calls are meant.
+    - `return_direct`: the result goes to the caller, not back to the model (R14).
+    - `timeout`: seconds, None for the manager's default.
+    - `exclusive`: runs alone, never beside other calls (R16).
+    - `effects`: calls of a tool that declares `write` or `destructive` run alone too, in the order that the model gave,
+      and are not repeated in a turn (R10); `ApprovalInterceptor` asks about some. None: nothing is known of them.
+    - `idempotent`: doing it twice is the same as doing it once, so that it may be repeated.
+    - `max_attempts`: how often a failing call is tried; more than once only where the tool reads or is idempotent.
+    - `polling`: repeated identical calls are meant.
+
+    Raises:
+        ValueError: a number is out of range, the effects are unknown, or a tool would be tried again that must not.
     """
 
     return_direct: bool = False
@@ -56,6 +67,7 @@ class ToolMetadata:
     effects: ToolEffects | None = None
     idempotent: bool = False
     polling: bool = False
+    max_attempts: int = 1
 
     def __post_init__(self) -> None:
         if self.timeout is not None and not self.timeout > 0:
@@ -66,6 +78,23 @@ class ToolMetadata:
             except ValueError:
                 wanted = ", ".join(repr(str(effect)) for effect in ToolEffects)
                 raise ValueError(f"effects is {self.effects!r}; one of {wanted} is wanted") from None
+        if isinstance(self.max_attempts, bool) or not isinstance(self.max_attempts, int) or self.max_attempts < 1:
+            raise ValueError(f"max_attempts is {self.max_attempts!r}; an integer of at least 1 is wanted")
+        if self.max_attempts > 1 and not self.repeatable:
+            raise ValueError(
+                f"max_attempts is {self.max_attempts!r}, but a failing call may have taken effect; declare "
+                f"effects='read' or idempotent=True where it may be tried again"
+            )
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether a call may be made again without harm."""
+        return self.idempotent or self.effects is ToolEffects.READ
+
+    @property
+    def runs_alone(self) -> bool:
+        """Whether no other call may run at the same time."""
+        return self.exclusive or self.effects in _CHANGING
 
 
 DEFAULT_METADATA = ToolMetadata()

@@ -4,6 +4,7 @@ import inspect
 import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any, Self
 
 from vernal.errors import UsageError, VernalError
@@ -78,6 +79,7 @@ class SuspendedTurn:
     reasons: Mapping[str, str]
     answered: tuple[AnsweredCall, ...]
     round_usages: tuple[Usage, ...]
+    round_models: tuple[str | None, ...] = ()
 
     @property
     def pending(self) -> tuple[ToolCall, ...]:
@@ -103,6 +105,7 @@ class SuspendedTurn:
                 "reasons": dict(self.reasons),
                 "answered": answered,
                 "round_usages": [_dump_usage(usage) for usage in self.round_usages],
+                "round_models": self.round_models,
             },
             ensure_ascii=False,
         )
@@ -131,6 +134,7 @@ class SuspendedTurn:
                 for each in value["answered"]
             ),
             round_usages=tuple(Usage(**usage) for usage in value["round_usages"]),
+            round_models=tuple(value.get("round_models", ())),
         )
 
 
@@ -184,8 +188,8 @@ class Resumption:
         """Give `turn` the record of what happened before the suspension."""
         for answered in self.state.answered:
             turn.record_call(answered.call, answered.arguments).took_effect = answered.took_effect
-        for usage in self.state.round_usages:
-            turn.record_usage(usage)
+        for usage, model in zip_longest(self.state.round_usages, self.state.round_models):
+            turn.record_usage(usage, model)
         turn.resumption = self
 
 

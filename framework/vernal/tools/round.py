@@ -28,6 +28,7 @@ from vernal.tools.interception import (
 from vernal.tools.limits import LimitBreach, OnLimitExceeded, ToolCallLimitExceeded
 from vernal.tools.observation import ToolCallingObservationContext
 from vernal.tools.result import ToolResult
+from vernal.tools.retry import ToolTimeout, may_heal, wait_after
 from vernal.tools.turns import OUTCOME_UNKNOWN, turn_of
 from vernal.values.arguments import comparable_arguments, parse_arguments, raw_arguments
 from vernal.values.events import ChatEvent, ToolCallFinished, ToolCallProgress, ToolCallStarted
@@ -79,6 +80,7 @@ class ToolRound:
         self._offered = manager._offered.of((callbacks,), lambda: _by_name(callbacks))
         self._context = ToolContext(options.tool_context) if options.tool_context else NO_CONTEXT
         self._breach: LimitBreach | None = None
+        self._told_overspent = self._turn.overspent  # before this round: the model had its last one
         self._refused_id = ""
 
     def _repaired(self, generation: Generation) -> Generation:
@@ -156,6 +158,7 @@ class ToolRound:
             reasons={each.call.id: each.waits for each in planned if each.waits is not None},
             answered=tuple(self._turn.answered),
             round_usages=tuple(self._turn.round_usages),
+            round_models=tuple(self._turn.round_models),
         )
 
     def _plan(self, call: ToolCall) -> _Planned:
@@ -172,8 +175,9 @@ class ToolRound:
             planned.refusal = breach.text_for_model if breach is not None else NOT_RUN_TEXT
         elif breach is not None:
             planned.refusal = breach.text_for_model
-            if limits.on_limit_exceeded is OnLimitExceeded.THROW:
+            if limits.on_limit_exceeded is OnLimitExceeded.THROW or self._told_overspent:
                 self._breach, self._refused_id = breach, call.id
+            turn.overspent = turn.overspent or breach.used is not None
         elif callback is None:
             planned.refusal = _unknown_tool(call.name, self._offered)
         elif repeated:
@@ -203,10 +207,10 @@ class ToolRound:
         return len(tail) == limit and all(r.call.name == call.name and r.arguments == arguments for r in tail)
 
     async def _run_all(self, planned: list[_Planned]) -> None:
-        """Run the calls together, bounded; one that is exclusive runs alone, in its place (R16)."""
+        """Run the calls together, bounded; one that is exclusive or changes things runs alone, in its place (R16)."""
         group: list[_Planned] = []
         for call in planned:
-            if call.callback is not None and call.callback.metadata.exclusive:
+            if call.callback is not None and call.callback.metadata.runs_alone:
                 await self._run_group(group)
                 await self._run_group([call])
                 group = []
@@ -291,26 +295,38 @@ class ToolRound:
                 observation.result, observation.error = response, planned.raised
 
     async def _respond(self, planned: _Planned, callback: ToolCallback) -> ToolResponse:
-        call = planned.call
-        timeout = callback.metadata.timeout or self._manager.tool_timeout
-        clock: asyncio.Timeout | None = None
-        try:
-            running = callback.acall(planned.tool_input, self._context_of(call))
-            if timeout is None:
-                result: Any = await running
-            else:
-                async with asyncio.timeout(timeout) as clock:
-                    result = await running
-            if not isinstance(result, str):
-                result = _CONVERTER.convert(result, Any)
-        except Exception as error:  # noqa: BLE001  # any failure of a tool is the exception processor's to judge
-            if clock is not None and clock.expired():
-                text = f"The tool did not finish within {timeout:g} seconds; whether it took effect is unknown."
-                return ToolResponse(call.id, call.name, text, is_error=True, metadata={OUTCOME_UNKNOWN: True})
-            return await self._failed(planned, callback, error)
+        call, attempt = planned.call, 1
+        while True:
+            try:
+                result = await self._attempt(planned, callback)
+                break
+            except Exception as error:  # noqa: BLE001  # any failure of a tool is the exception processor's to judge
+                if attempt < callback.metadata.max_attempts and may_heal(error):
+                    await wait_after(attempt, callback, error)
+                    attempt += 1
+                elif isinstance(error, ToolTimeout):
+                    return ToolResponse(call.id, call.name, str(error), True, metadata={OUTCOME_UNKNOWN: True})
+                else:
+                    return await self._failed(planned, callback, error)
         if isinstance(result, ToolResult):
             return ToolResponse(call.id, call.name, str(result), result.is_error, result.media)
         return ToolResponse(call.id, call.name, result)
+
+    async def _attempt(self, planned: _Planned, callback: ToolCallback) -> str:
+        timeout = callback.metadata.timeout or self._manager.tool_timeout
+        running = callback.acall(planned.tool_input, self._context_of(planned.call))
+        if timeout is None:
+            result: Any = await running
+        else:
+            clock = asyncio.timeout(timeout)
+            try:
+                async with clock:
+                    result = await running
+            except Exception as error:
+                if clock.expired():
+                    raise ToolTimeout(timeout) from error
+                raise
+        return result if isinstance(result, str) else _CONVERTER.convert(result, Any)
 
     async def _failed(self, planned: _Planned, callback: ToolCallback, error: Exception) -> ToolResponse:
         planned.record.took_effect = isinstance(error, ToolExecutionException) and error.has_run

@@ -28,9 +28,9 @@ class AnsweredCall:
 
 @dataclass(slots=True, eq=False)
 class Turn:
-    """The own record of one turn: the calls that were answered, the ids in use, the usage of each round, the options
-    that went to the model last, the generations of its answer whose calls have been repaired and not yet executed, who
-    hears of events, and how it was resumed, if it was.
+    """The own record of one turn: the calls that were answered, the ids in use, the usage and the model of each round,
+    the options that went to the model last, the generations of its answer whose calls have been repaired and not yet
+    executed, who hears of events, how it was resumed, if it was, and whether the model was told of a used-up budget.
 
     Limits and the guard against identical calls count here (R10, R23), so that memory, hooks and advisors may change
     what is sent without changing what counts.
@@ -40,11 +40,13 @@ class Turn:
     by_tool: dict[str, list[AnsweredCall]] = field(default_factory=dict)
     used_ids: set[str] = field(default_factory=set)
     round_usages: list[Usage] = field(default_factory=list)
+    round_models: list[str | None] = field(default_factory=list)
     usage: Usage = EMPTY_USAGE
     offered: "ChatOptions | None" = None
     repaired: "tuple[Generation, ...]" = ()
     listener: Callable[[ChatEvent], None] | None = None
     resumption: "Resumption | None" = None
+    overspent: bool = False
 
     @property
     def total(self) -> int:
@@ -63,9 +65,10 @@ class Turn:
         self.used_ids.add(call.id)
         return answered
 
-    def record_usage(self, usage: Usage) -> None:
-        """Note what one more round has cost."""
+    def record_usage(self, usage: Usage, model: str | None = None) -> None:
+        """Note what one more round has used, and of which model."""
         self.round_usages.append(usage)
+        self.round_models.append(model)
         self.usage = self.usage + usage
 
     def note_ids(self, messages: Iterable[Message]) -> None:
