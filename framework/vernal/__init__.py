@@ -68,8 +68,10 @@ if TYPE_CHECKING:
     from vernal.memory.repository import ChatMemoryRepository, InMemoryChatMemoryRepository
     from vernal.models.aggregator import MessageAggregator
     from vernal.models.chat import ChatModel
+    from vernal.models.exchange import Assembler, Exchange
     from vernal.models.offline import OfflineChatModel
     from vernal.models.provider import ChatModelProvider
+    from vernal.models.service import ServiceChatModel
     from vernal.models.structured import StructuredOutputError
     from vernal.observation import NOOP_REGISTRY, Observation, ObservationRegistry
     from vernal.runtime.streams import AsyncStream, Stream
@@ -175,8 +177,10 @@ _MODULES = {
     "memory.repository": "ChatMemoryRepository InMemoryChatMemoryRepository",
     "models.aggregator": "MessageAggregator",
     "models.chat": "ChatModel",
+    "models.exchange": "Assembler Exchange",
     "models.offline": "OfflineChatModel",
     "models.provider": "ChatModelProvider",
+    "models.service": "ServiceChatModel",
     "models.structured": "StructuredOutputError",
     "observation": "NOOP_REGISTRY Observation ObservationRegistry",
     "runtime.streams": "AsyncStream Stream",
@@ -232,6 +236,7 @@ __all__ = [
     "Application",
     "ApplicationContext",
     "ApprovalInterceptor",
+    "Assembler",
     "AssistantMessage",
     "AsyncStream",
     "AugmentedArguments",
@@ -267,6 +272,7 @@ __all__ = [
     "DuplicateToolError",
     "Duration",
     "Environment",
+    "Exchange",
     "FallbackModelAdvisor",
     "FinishReason",
     "FunctionToolCallback",
@@ -297,6 +303,7 @@ __all__ = [
     "RetryAdvisor",
     "RoundFinished",
     "SafeGuardAdvisor",
+    "ServiceChatModel",
     "ServiceSettings",
     "Settings",
     "SettingsError",

@@ -69,20 +69,20 @@ class SseReader:
 
 
 class NdjsonReader:
-    """Reads JSON lines: one document a line, blank lines passed over."""
+    """Reads JSON lines: one document a line, given as an event without a name; blank lines are passed over."""
 
     __slots__ = ("_lines",)
 
     def __init__(self) -> None:
         self._lines = _LineReader()
 
-    def feed(self, chunk: bytes) -> list[bytes]:
+    def feed(self, chunk: bytes) -> list[ServerSentEvent]:
         """The documents that `chunk` completes."""
-        return [line for line in map(bytes.strip, self._lines.feed(chunk)) if line]
+        return [(b"", line) for line in map(bytes.strip, self._lines.feed(chunk)) if line]
 
-    def close(self) -> list[bytes]:
+    def close(self) -> list[ServerSentEvent]:
         """What is left when the bytes end without a line end."""
-        return [line for line in map(bytes.strip, self._lines.close()) if line]
+        return [(b"", line) for line in map(bytes.strip, self._lines.close()) if line]
 
 
 class _LineReader:

@@ -27,7 +27,9 @@ def read(parts: list[bytes]) -> list[ServerSentEvent]:
 def read_lines(parts: list[bytes]) -> list[bytes]:
     """The documents of a stream of JSON lines in these parts."""
     reader = NdjsonReader()
-    return [line for part in parts for line in reader.feed(part)] + reader.close()
+    events = [event for part in parts for event in reader.feed(part)] + reader.close()
+    assert {name for name, _ in events} <= {b""}
+    return [line for _, line in events]
 
 
 @given(st.lists(st.lists(TEXTS, min_size=1, max_size=3), max_size=5), ENDS, st.booleans(), CUTS)

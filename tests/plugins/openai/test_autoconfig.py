@@ -65,7 +65,7 @@ def test_settings_reach_the_model() -> None:
         options = model.default_options
         assert (options.model, options.temperature, options.max_tokens) == ("llama", 0.2, 100)
         assert repr(model).endswith("url='http://localhost:9999/v1/chat/completions', profile='deepseek')")
-        endpoint = model._exchange._endpoint
+        endpoint = model._exchange.endpoint
         assert endpoint.clients is run.context.get(HttpClients)
         assert endpoint.timeouts is not None
         assert (endpoint.timeouts.first_token, endpoint.timeouts.between_chunks) == (60.0, 7.0)

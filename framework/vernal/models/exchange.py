@@ -1,0 +1,103 @@
+"""One model's dealings with its service. Imported with the first request: it loads httpx and pydantic-core."""
+
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, ClassVar, Protocol
+
+from vernal.http.endpoint import MISSHAPEN, Endpoint
+from vernal.http.errors import ProtocolError
+from vernal.http.sse import NdjsonReader, ServerSentEvent, SseReader
+from vernal.values.prompt import Prompt
+from vernal.values.responses import ChatResponse
+
+if TYPE_CHECKING:
+    import httpx
+
+
+class Assembler(Protocol):
+    """Turns the events of one stream into responses: text as it arrives, all else in the last one (R21)."""
+
+    ended: bool
+    """Whether the end of the answer has been seen, so that nothing further is read of the stream."""
+
+    def add(self, event: ServerSentEvent) -> ChatResponse | None:
+        """The response with what is new in `event`, None where that is no content yet."""
+
+    def finish(self) -> ChatResponse:
+        """The last response: tool calls, finish reasons, usage.
+
+        Raises:
+            BrokenStreamError: the stream ended in the middle.
+        """
+
+
+class Exchange:
+    """Sends prompts to one service and reads its answers; a subclass says how requests and answers are written.
+
+    Whatever reading raises where an answer has another shape than it should (`MISSHAPEN`) becomes a `ProtocolError`.
+    """
+
+    reader: ClassVar[type[SseReader] | type[NdjsonReader]] = SseReader
+    """What cuts a streamed answer into events."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self.endpoint = endpoint
+
+    def request(self, prompt: Prompt, *, stream: bool) -> tuple[bytes, str]:
+        """The body for `prompt`, and the path under the address of the endpoint."""
+        raise NotImplementedError
+
+    def read(self, prompt: Prompt, content: bytes, headers: "httpx.Headers") -> ChatResponse:
+        """The response that `content`, a whole answer, stands for."""
+        raise NotImplementedError
+
+    def assembler(self, prompt: Prompt, headers: "httpx.Headers") -> Assembler:
+        """What assembles a streamed answer to `prompt`."""
+        raise NotImplementedError
+
+    async def call(self, prompt: Prompt) -> ChatResponse:
+        """The whole answer to `prompt`."""
+        answer = await self.endpoint.post(*self.request(prompt, stream=False))
+        return self._whole(prompt, answer.content, answer.headers)
+
+    async def stream(self, prompt: Prompt) -> AsyncIterator[ChatResponse]:
+        """The answer to `prompt` as it arrives; closing the iterator closes the connection (R20)."""
+        stream = await self.endpoint.stream(*self.request(prompt, stream=True))
+        try:
+            if self.is_whole(stream.headers.get("content-type", "")):
+                yield self._whole(prompt, await stream.read_all(), stream.headers)
+                return
+            reader, assembler = self.reader(), self.assembler(prompt, stream.headers)
+            data = b"-"
+            while data and not assembler.ended:
+                data = await stream.read()
+                for event in reader.feed(data) if data else reader.close():
+                    response = self._add(assembler, event, last=not data)
+                    if response is not None:
+                        yield response
+                    if assembler.ended:
+                        break
+            yield assembler.finish()
+            if assembler.ended:
+                await stream.drain()
+        finally:
+            await stream.aclose()
+
+    def is_whole(self, content_type: str) -> bool:
+        """Whether an answer of this type comes at once, though a stream was asked for."""
+        return "application/json" in content_type
+
+    def _whole(self, prompt: Prompt, content: bytes, headers: "httpx.Headers") -> ChatResponse:
+        try:
+            return self.read(prompt, content, headers)
+        except MISSHAPEN as error:
+            raise self.endpoint.misshapen(content) from error
+
+    def _add(self, assembler: Assembler, event: ServerSentEvent, *, last: bool) -> ChatResponse | None:
+        try:
+            return assembler.add(event)
+        except MISSHAPEN as error:
+            raise self.endpoint.misshapen(event[1]) from error
+        except ProtocolError as error:
+            if last:  # what is left when the bytes end
+                raise self.endpoint.broken("the stream ended in the middle") from error
+            raise
