@@ -26,7 +26,9 @@ from vernal.http.timeouts import DEFAULT_TIMEOUTS, Timeouts
 
 if TYPE_CHECKING:
     from vernal.http.classify import Refusal
+    from vernal.http.dialects import map_subschemas, subschemas
     from vernal.http.endpoint import MISSHAPEN, Answer, ByteStream, Endpoint
+    from vernal.http.members import token_count, unmapped, without_empty
     from vernal.http.refusals import read_refusal
     from vernal.http.wire import WireCache, decode_json, encode_json
 
@@ -62,7 +64,12 @@ __all__ = [
     "WireCache",
     "decode_json",
     "encode_json",
+    "map_subschemas",
     "read_refusal",
+    "subschemas",
+    "token_count",
+    "unmapped",
+    "without_empty",
 ]
 
 _LATER = {
@@ -74,7 +81,12 @@ _LATER = {
     "WireCache": "wire",
     "decode_json": "wire",
     "encode_json": "wire",
+    "map_subschemas": "dialects",
     "read_refusal": "refusals",
+    "subschemas": "dialects",
+    "token_count": "members",
+    "unmapped": "members",
+    "without_empty": "members",
 }
 
 if not TYPE_CHECKING:

@@ -17,7 +17,7 @@ from vernal import (
     ToolCall,
     Usage,
 )
-from vernal.http import ProtocolError, encode_json
+from vernal.http import ProtocolError, encode_json, token_count, unmapped, without_empty
 from vernal_openai.messages import EXTRA
 
 FINISH_REASONS: Mapping[str, FinishReason] = {
@@ -159,28 +159,14 @@ def read_usage(body: Mapping[str, Any]) -> Usage:
     completion = usage.get("completion_tokens_details") or {}
     cached = prompt.get("cached_tokens")
     return Usage(
-        _tokens(usage.get("prompt_tokens")) or 0,
-        _tokens(usage.get("completion_tokens")) or 0,
-        _tokens(usage.get("total_tokens")),
-        _tokens(usage.get("prompt_cache_hit_tokens") if cached is None else cached),
-        _tokens(prompt.get("cache_write_tokens")),
-        _tokens(completion.get("reasoning_tokens")),
+        token_count(usage.get("prompt_tokens")) or 0,
+        token_count(usage.get("completion_tokens")) or 0,
+        token_count(usage.get("total_tokens")),
+        token_count(usage.get("prompt_cache_hit_tokens") if cached is None else cached),
+        token_count(prompt.get("cache_write_tokens")),
+        token_count(completion.get("reasoning_tokens")),
         usage,
     )
-
-
-def _tokens(count: object) -> int | None:
-    return int(count) if isinstance(count, int | float) else None
-
-
-def unmapped(members: Mapping[str, Any], mapped: frozenset[str]) -> dict[str, Any]:
-    """The members that have no place of their own; null ones say nothing (OAI-12)."""
-    return {name: value for name, value in members.items() if name not in mapped and value is not None}
-
-
-def without_empty(members: dict[str, Any]) -> dict[str, Any]:
-    """The members that say something: no empty lists and texts."""
-    return {name: value for name, value in members.items() if value not in ([], "", {})}
 
 
 class ResponseHeaders:

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-NAMED_SCHEMAS = ("properties", "$defs", "definitions")
-LISTED_SCHEMAS = ("anyOf", "allOf", "oneOf", "prefixItems")
+from vernal.http import map_subschemas, subschemas
 
 
 def strict_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -12,7 +11,7 @@ def strict_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
 
     Every property is required and no other is allowed; those that were optional may be null instead.
     """
-    strict = _mapped(schema, strict_schema)
+    strict = map_subschemas(schema, strict_schema)
     strict.pop("default", None)  # strict mode takes none: every property is always given
     properties = strict.get("properties")
     if strict.get("type") != "object" and properties is None:
@@ -28,7 +27,7 @@ def strict_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 def closed_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     """The schema with objects that allow no other properties; ones that say so themselves are left as they are."""
-    closed = _mapped(schema, closed_schema)
+    closed = map_subschemas(schema, closed_schema)
     if closed.get("properties") is not None and "additionalProperties" not in closed:
         closed["additionalProperties"] = False
     return closed
@@ -40,7 +39,7 @@ def is_strict(schema: Mapping[str, Any]) -> bool:
         names = set(schema.get("properties", ()))
         if schema.get("additionalProperties") is not False or set(schema.get("required", ())) != names:
             return False
-    return all(is_strict(part) for part in _parts(schema))
+    return all(is_strict(part) for part in subschemas(schema))
 
 
 def without_added_nulls(arguments: Any, schema: Mapping[str, Any]) -> Any:
@@ -54,30 +53,6 @@ def without_added_nulls(arguments: Any, schema: Mapping[str, Any]) -> Any:
         for name, value in arguments.items()
         if value is not None or name in required or _takes_null(properties.get(name, {}))
     }
-
-
-def _mapped(schema: Mapping[str, Any], transform: Any) -> dict[str, Any]:
-    mapped = dict(schema)
-    for key in NAMED_SCHEMAS:
-        if isinstance(schema.get(key), Mapping):
-            mapped[key] = {name: _applied(part, transform) for name, part in schema[key].items()}
-    for key in LISTED_SCHEMAS:
-        if isinstance(schema.get(key), list | tuple):
-            mapped[key] = [_applied(part, transform) for part in schema[key]]
-    if isinstance(schema.get("items"), Mapping):
-        mapped["items"] = transform(schema["items"])
-    return mapped
-
-
-def _applied(schema: Any, transform: Any) -> Any:
-    return transform(schema) if isinstance(schema, Mapping) else schema
-
-
-def _parts(schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    parts = [part for key in NAMED_SCHEMAS for part in schema.get(key, {}).values()]
-    parts += [part for key in LISTED_SCHEMAS for part in schema.get(key, ())]
-    parts.append(schema.get("items"))
-    return [part for part in parts if isinstance(part, Mapping)]
 
 
 def _takes_null(schema: Any) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from vernal import EMPTY_USAGE, AssistantMessage, ChatResponse, ChatResponseMetadata, Generation, ToolCall
-from vernal.http import BrokenStreamError, decode_json
+from vernal.http import BrokenStreamError, decode_json, unmapped, without_empty
 from vernal_openai.replies import (
     CALL_MEMBERS,
     CHOICE_MEMBERS,
@@ -17,8 +17,6 @@ from vernal_openai.replies import (
     read_content,
     read_reasoning,
     read_usage,
-    unmapped,
-    without_empty,
 )
 
 NOTHING = Generation(AssistantMessage())
