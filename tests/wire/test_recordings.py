@@ -27,6 +27,7 @@ from vernal import (
 )
 from vernal.http import ContextLengthExceededError, ModelError, QuotaExceededError, RetryPolicy
 from vernal.testing.server import Reply, replaying
+from vernal_ollama import OllamaChatModel, OllamaChatOptions
 from vernal_openai import OpenAiChatModel, OpenAiChatOptions
 
 FOLDER = Path(os.environ.get("WIRE_RECORDINGS") or Path(__file__).parents[3] / "shared" / "wire")
@@ -46,7 +47,12 @@ def openai(url: str, name: str) -> ChatModel:
     return OpenAiChatModel(api_key="sk-secret", base_url=url, options=options, profile=profile(name), retry=ONCE)
 
 
-MODELS: dict[str, Callable[[str, str], ChatModel]] = {"openai-chat": openai}
+def ollama(url: str, name: str) -> ChatModel:
+    """The model for a recording of Ollama's native API."""
+    return OllamaChatModel(base_url=url, options=OllamaChatOptions(model="m"), retry=ONCE)
+
+
+MODELS: dict[str, Callable[[str, str], ChatModel]] = {"openai-chat": openai, "ollama-native": ollama}
 """The model for each protocol, of the address of the service and the name of the recording."""
 
 
@@ -123,7 +129,7 @@ def check_answer(response: ChatResponse, expected: dict[str, Any]) -> None:
     assert result.metadata.properties.get("native_finish_reason") == expected.get("native_finish_raw")
     assert len(response.tool_calls) == len(expected["tool_calls"])
     for call, wanted in zip(response.tool_calls, expected["tool_calls"], strict=True):
-        assert (call.id, call.name) == (wanted["id"], wanted["name"])
+        assert (call.id, call.name) == (wanted["id"] or "", wanted["name"])
         assert json.loads(call.arguments or "{}") == wanted["arguments"]
     given = response.usage
     assert (given.prompt_tokens, given.completion_tokens) == (usage.get("input", 0), usage.get("output", 0))
