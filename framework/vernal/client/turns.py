@@ -11,10 +11,10 @@ from vernal.advisors.validation import StructuredOutputValidationAdvisor
 from vernal.client.assembly import PreparedRequest
 from vernal.errors import UsageError
 from vernal.models.aggregator import MessageAggregator
-from vernal.models.structured import StructuredOutput
+from vernal.models.structured import MISSING, StructuredOutput
 from vernal.runtime.streams import AsyncStream, Stream
 from vernal.values.events import EVENTS, ChatEvent, ReasoningEvent, TextEvent, TurnFinished
-from vernal.values.exchange import ChatClientResponse
+from vernal.values.exchange import ChatClientRequest, ChatClientResponse
 from vernal.values.options import as_tool_calling
 from vernal.values.responses import ChatResponse
 
@@ -147,6 +147,15 @@ class StreamTurn(_Streaming):
         """What happens in the turn, as typed events in order: text, reasoning, tool calls, rounds, and the end."""
         return self._blocking(_events)
 
+    def entities(self, kind: type[T]) -> Stream[T]:
+        """The answer as it grows, as objects of type `kind`: each time one can be read that tells more; last the whole.
+
+        Raises:
+            StructuredOutputError: at the end, where the whole answer is no such object.
+        """
+        output = StructuredOutput(kind)
+        return self._blocking(lambda prepared: _entities(prepared, output))
+
 
 class AsyncStreamTurn(_Streaming):
     """An asynchronous streamed turn; one of its terminals gives the stream."""
@@ -167,29 +176,45 @@ class AsyncStreamTurn(_Streaming):
         """What happens in the turn, as typed events in order: text, reasoning, tool calls, rounds, and the end."""
         return self._awaited(_events)
 
+    def entities(self, kind: type[T]) -> AsyncStream[T]:
+        """The answer as it grows, as objects of type `kind`: each time one can be read that tells more; last the whole.
+
+        Raises:
+            StructuredOutputError: at the end, where the whole answer is no such object.
+        """
+        output = StructuredOutput(kind)
+        return self._awaited(lambda prepared: _entities(prepared, output))
+
 
 async def run(prepared: PreparedRequest, output: "StructuredOutput[Any] | None" = None) -> ChatClientResponse:
     """Run a prepared request to its end."""
-    if output is None:
-        request = await prepared.request({})
-    elif prepared.engine.chat_model.native_structured_output:
-        request = await prepared.request({})
-        options = as_tool_calling(request.prompt.options).copy(output_schema=output.schema)
-        request = request.with_prompt(request.prompt.with_options(options))
-    else:
-        request = await prepared.request({OUTPUT_FORMAT: output.instruction})
-    return await prepared.chain().next_call(request)
+    return await prepared.chain().next_call(await _request(prepared, {}, output))
 
 
-async def stream(prepared: PreparedRequest, *, events: bool = False) -> AsyncGenerator[ChatClientResponse, None]:
+async def stream(
+    prepared: PreparedRequest, *, events: bool = False, output: "StructuredOutput[Any] | None" = None
+) -> AsyncGenerator[ChatClientResponse, None]:
     """Run a prepared request as a stream; when it ends, for whatever reason, everything it opened is closed."""
-    request = await prepared.request({EVENTS: True} if events else {})
+    request = await _request(prepared, {EVENTS: True} if events else {}, output)
     chain = prepared.chain()
     try:
         async for chunk in chain.next_stream(request):
             yield chunk
     finally:
         await chain.aclose()
+
+
+async def _request(
+    prepared: PreparedRequest, context: dict[str, Any], output: "StructuredOutput[Any] | None"
+) -> ChatClientRequest:
+    """The request; the wanted form of the answer goes to the model natively where it can, else in words."""
+    if output is None:
+        return await prepared.request(context)
+    if not prepared.engine.chat_model.native_structured_output:
+        return await prepared.request({**context, OUTPUT_FORMAT: output.instruction})
+    request = await prepared.request(context)
+    options = as_tool_calling(request.prompt.options).copy(output_schema=output.schema)
+    return request.with_prompt(request.prompt.with_options(options))
 
 
 async def _responses(prepared: PreparedRequest) -> AsyncIterator[ChatResponse]:
@@ -221,6 +246,28 @@ async def _texts(prepared: PreparedRequest) -> AsyncIterator[str]:
             text = chunk.text
             if text:
                 yield text
+
+
+async def _entities(prepared: PreparedRequest, output: StructuredOutput[T]) -> AsyncIterator[T]:
+    """Reads the text of the last round, anew whenever it has grown by a hundredth, so that long answers stay cheap."""
+    text, read_up_to, last, answering = "", 0, MISSING, True
+    async with aclosing(stream(prepared, events=True, output=output)) as chunks:
+        async for chunk in chunks:
+            if chunk.event is not None:  # of a tool, or the end of a round: what was said before is not the answer
+                answering = False
+            elif chunk.text:
+                if not answering:
+                    text, read_up_to, answering = "", 0, True
+                text += chunk.text
+                if len(text) >= read_up_to * 1.01:
+                    read_up_to = len(text)
+                    entity = output.partial(text)
+                    if entity is not MISSING and entity != last:
+                        last = entity
+                        yield entity
+    entity = output.convert(text)
+    if entity != last:
+        yield entity
 
 
 def _validating(prepared: PreparedRequest, output: "StructuredOutput[Any]", attempts: int) -> PreparedRequest:

@@ -1,7 +1,7 @@
 """Structured output: an answer as an object of a Python type, or as JSON that satisfies a schema."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Generic, TypeVar, cast
 
 from vernal.errors import VernalError
@@ -12,6 +12,10 @@ T = TypeVar("T")
 _INSTRUCTION = """\
 Answer with JSON only, without explanation and without a code fence. The JSON must satisfy this JSON schema:
 {schema}"""
+
+
+MISSING: Any = object()
+"""Stands for an object that cannot be read yet."""
 
 
 class StructuredOutputError(VernalError):
@@ -62,6 +66,30 @@ class StructuredOutput(Generic[T]):
     def faults(self, text: str | None) -> list[str]:
         """Why `text` is not the JSON of such an object, one reason each; none where it is."""
         return self._read(text)[0]
+
+    def partial(self, text: str) -> T:
+        """The object as far as `text`, the beginning of an answer, tells of it; `MISSING` where that is none yet.
+
+        A text that is cut off is taken as far as it goes. Where that is not valid the last thing is left out, an entry
+        or an element, and if need be what holds it: so an object appears with its last required field.
+        """
+        from pydantic import ValidationError
+        from pydantic_core import from_json, to_json
+
+        try:
+            value = from_json(_without_open_fence(text), allow_partial="trailing-strings")
+        except ValueError:
+            return cast("T", MISSING)
+        if self._wrapped and isinstance(value, dict):
+            value = value.get("value", MISSING)
+            if value is MISSING:
+                return cast("T", MISSING)
+        for pruned in _prunings(value):
+            try:
+                return self._adapter.validate_json(to_json(pruned))
+            except ValidationError:
+                continue
+        return cast("T", MISSING)
 
     def _read(self, text: str | None) -> tuple[list[str], Any]:
         from pydantic import ValidationError
@@ -117,6 +145,25 @@ def _parsed(text: str | None) -> tuple[Any, str]:
         return json.loads(without_fence(text)), ""
     except (ValueError, RecursionError) as error:
         return None, f"the answer is no JSON ({error})"
+
+
+def _prunings(value: Any) -> Iterator[Any]:
+    """`value` as it is, then without its last and innermost entry or element, then without what held that, …"""
+    yield value
+    path, node = [], value
+    while isinstance(node, dict | list) and node:
+        key = next(reversed(node)) if isinstance(node, dict) else -1
+        path.append((node, key))
+        node = node[key]
+    for holder, key in reversed(path):
+        del holder[key]
+        yield value
+
+
+def _without_open_fence(text: str) -> str:
+    """`text` without the code fence that it begins with, if it does."""
+    text = text.lstrip()
+    return text.partition("\n")[2] if text.startswith("`") else text
 
 
 def _wrap(schema: dict[str, Any]) -> dict[str, Any]:
