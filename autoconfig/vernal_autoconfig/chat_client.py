@@ -24,6 +24,7 @@ from vernal.context import (
 from vernal.context.plugins import LoadedPlugins
 from vernal.context.settings import Settings
 from vernal.models.chat import ChatModel
+from vernal.models.observation import ChatModelObservationConvention
 from vernal.observation import ObservationRegistry
 from vernal.tools.customization import ToolCustomizer
 from vernal.tools.manager import ToolCallingManager
@@ -82,6 +83,7 @@ class ChatClientAutoConfiguration:
         tool_customizers: list[ToolCustomizer],
         plugins: LoadedPlugins,
         registry: ObjectProvider[ObservationRegistry],
+        convention: ObjectProvider[ChatModelObservationConvention],
         context: ApplicationContext,
     ) -> ChatClientBuilder:
         """A builder with the application's defaults; customizers run on it in their order (CAC-11).
@@ -93,7 +95,7 @@ class ChatClientAutoConfiguration:
             builder.tool_advisor(advisor)
         listening = registry.get_if_unique()
         if listening is not None:
-            builder.observation_registry(listening)
+            builder.observation_registry(listening, convention.get_if_unique())
         if not settings.tool_calling.enabled:
             builder.default_advisors(**{TOOL_CALLING_ADVISOR_AUTO_REGISTER: False})
         contributed = [customizer for plugin in plugins for customizer in plugin.chat_client_customizers]

@@ -69,11 +69,16 @@ if TYPE_CHECKING:
     from vernal.models.aggregator import MessageAggregator
     from vernal.models.chat import ChatModel
     from vernal.models.exchange import Assembler, Exchange
+    from vernal.models.observation import (
+        ChatModelObservationContext,
+        ChatModelObservationConvention,
+        ObservedChatModel,
+    )
     from vernal.models.offline import OfflineChatModel
     from vernal.models.provider import ChatModelProvider
     from vernal.models.service import ServiceChatModel
     from vernal.models.structured import StructuredOutputError
-    from vernal.observation import NOOP_REGISTRY, Observation, ObservationRegistry
+    from vernal.observation import NOOP_REGISTRY, Observation, ObservationConvention, ObservationRegistry
     from vernal.runtime.streams import AsyncStream, Stream
     from vernal.tools.augmentation import AugmentedArguments, AugmentedToolCallback, augmented_tools
     from vernal.tools.callback import StaticToolCallbackProvider, ToolCallback, ToolCallbackProvider
@@ -178,11 +183,12 @@ _MODULES = {
     "models.aggregator": "MessageAggregator",
     "models.chat": "ChatModel",
     "models.exchange": "Assembler Exchange",
+    "models.observation": "ChatModelObservationContext ChatModelObservationConvention ObservedChatModel",
     "models.offline": "OfflineChatModel",
     "models.provider": "ChatModelProvider",
     "models.service": "ServiceChatModel",
     "models.structured": "StructuredOutputError",
-    "observation": "NOOP_REGISTRY Observation ObservationRegistry",
+    "observation": "NOOP_REGISTRY Observation ObservationConvention ObservationRegistry",
     "runtime.streams": "AsyncStream Stream",
     "tools.augmentation": "AugmentedArguments AugmentedToolCallback augmented_tools",
     "tools.callback": "StaticToolCallbackProvider ToolCallback ToolCallbackProvider",
@@ -257,6 +263,8 @@ __all__ = [
     "ChatMemory",
     "ChatMemoryRepository",
     "ChatModel",
+    "ChatModelObservationContext",
+    "ChatModelObservationConvention",
     "ChatModelProvider",
     "ChatOptions",
     "ChatResponse",
@@ -294,7 +302,9 @@ __all__ = [
     "Named",
     "ObjectProvider",
     "Observation",
+    "ObservationConvention",
     "ObservationRegistry",
+    "ObservedChatModel",
     "OfflineChatModel",
     "OnLimitExceeded",
     "Prompt",

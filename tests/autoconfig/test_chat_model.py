@@ -4,7 +4,18 @@ import logging
 
 import pytest
 
-from vernal import ChatModel, ChatModelProvider, ChatResponse, ConfigurationError, OfflineChatModel, Prompt
+import vernal_autoconfig.plugin
+from vernal import (
+    ChatClient,
+    ChatModel,
+    ChatModelProvider,
+    ChatResponse,
+    ConfigurationError,
+    Observation,
+    ObservationRegistry,
+    OfflineChatModel,
+    Prompt,
+)
 from vernal.testing import ApplicationContextRunner, ScriptedChatModel
 from vernal_autoconfig.chat_model import ChatModelAutoConfiguration
 
@@ -123,3 +134,26 @@ def test_the_offline_model_by_choice_is_silent(caplog: pytest.LogCaptureFixture)
 def test_the_offline_model_can_be_forbidden() -> None:
     """`chat.offline_fallback=false` makes it an error that says what to configure."""
     assert "OPENAI_API_KEY" in refused(runner(offline_fallback=False))
+
+
+@pytest.mark.parametrize(
+    ("setting", "content"), [({}, False), ({"VERNAL_CHAT__OBSERVATIONS__INCLUDE_CONTENT": "1"}, True)]
+)
+def test_content_is_observed_only_where_the_settings_ask_for_it(
+    setting: dict[str, str], content: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Requests to the model are told to the application's registry; content comes with a warning."""
+    stopped: list[Observation] = []
+
+    class Recorded(ObservationRegistry):
+        def on_stop(self, observation: Observation) -> None:
+            stopped.append(observation)
+
+    runner = ApplicationContextRunner().with_plugins({"vernal-autoconfig": vernal_autoconfig.plugin})
+    runner = runner.with_environ({"VERNAL_CHAT__MODEL": "offline", **setting})
+    with runner.with_bean(ObservationRegistry, Recorded()).run() as run:
+        run.context.get(ChatClient).prompt("hi").call().content()
+    (request,) = (observation for observation in stopped if observation.name == "vernal.chat_model")
+    assert request.low_cardinality_keys["gen_ai.provider.name"] == "offline"
+    assert ("gen_ai.input.messages" in request.high_cardinality_keys) == content
+    assert any("may be private" in record.message for record in caplog.records) == content

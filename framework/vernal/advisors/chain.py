@@ -171,23 +171,13 @@ class DefaultAroundAdvisorChain(CallAdvisorChain, StreamAdvisorChain):
         self._observations[id(advisor)] = self._parent = observation
         return observation
 
-    async def _observed_stream(
-        self, advisor: StreamAdvisor, request: ChatClientRequest
-    ) -> AsyncIterator[ChatClientResponse]:
+    def _observed_stream(self, advisor: StreamAdvisor, request: ChatClientRequest) -> AsyncIterator[ChatClientResponse]:
+        from vernal.models.observation import observed_stream  # only where somebody listens
+
         observation = self._observation(advisor, request)
-        self.observation_registry.on_start(observation)
-        aggregator = MessageAggregator()
-        chunks = advisor.advise_stream(request, self)
-        try:
-            async for chunk in chunks:
-                aggregator.add(chunk)
-                yield chunk
+
+        def finished(aggregator: MessageAggregator) -> None:
             observation.result = ChatClientResponse(aggregator.collected(), aggregator.context)
-        except GeneratorExit:
-            raise
-        except BaseException as error:
-            observation.error = error
-            raise
-        finally:
-            await aclose(chunks)
-            self.observation_registry.on_stop(observation)
+
+        chunks = advisor.advise_stream(request, self)
+        return observed_stream(self.observation_registry, observation, chunks, finished)

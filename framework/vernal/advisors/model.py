@@ -1,8 +1,17 @@
 """The last advisor of every chain: it asks the model."""
 
 from collections.abc import AsyncIterator
+from contextlib import AbstractContextManager, nullcontext
 
-from vernal.advisors.api import LOWEST_PRECEDENCE, CallAdvisor, CallAdvisorChain, StreamAdvisor, StreamAdvisorChain
+from vernal.advisors.api import (
+    LOWEST_PRECEDENCE,
+    Advisor,
+    CallAdvisor,
+    CallAdvisorChain,
+    StreamAdvisor,
+    StreamAdvisorChain,
+)
+from vernal.advisors.chain import DefaultAroundAdvisorChain
 from vernal.models.chat import ChatModel
 from vernal.values.exchange import ChatClientRequest, ChatClientResponse
 from vernal.values.prompt import Prompt
@@ -40,7 +49,8 @@ class ChatModelAdvisor(CallAdvisor, StreamAdvisor):
         """The chunks of the model's answer, as they arrive."""
         prompt, context = _prompt_of(request), request.context
         used: set[str] | None = None
-        chunks: AsyncIterator[ChatResponse] = self.chat_model.astream(prompt)
+        with _scope(chain, self):
+            chunks: AsyncIterator[ChatResponse] = self.chat_model.astream(prompt)
         try:
             async for chunk in chunks:
                 if chunk.has_tool_calls:
@@ -51,6 +61,11 @@ class ChatModelAdvisor(CallAdvisor, StreamAdvisor):
             close = getattr(chunks, "aclose", None)
             if close is not None:
                 await close()
+
+
+def _scope(chain: StreamAdvisorChain, advisor: Advisor) -> AbstractContextManager[None]:
+    """Under which observation the model is asked: in a stream no other scope tells (TSH-02)."""
+    return chain.scope(advisor) if isinstance(chain, DefaultAroundAdvisorChain) else nullcontext()
 
 
 def _used_ids(prompt: Prompt) -> set[str]:

@@ -1,7 +1,7 @@
 """From the state of a request to what runs: the prompt, the tools, and the chain of advisors."""
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vernal.advisors.api import Advisor, MemoryAdvisor, ToolAdvisor
 from vernal.advisors.chain import DefaultAroundAdvisorChain, Lineup
@@ -20,6 +20,9 @@ from vernal.values.messages import Message
 from vernal.values.options import ChatOptions, ToolCallingChatOptions, as_tool_calling, merge_options
 from vernal.values.prompt import Prompt
 
+if TYPE_CHECKING:
+    from vernal.models.observation import ChatModelObservationConvention
+
 TOOL_CALLING_ADVISOR_AUTO_REGISTER = "tool_calling_advisor_auto_register"
 """The advisor parameter that, when it is False, leaves the tool advisor out (TCR-17)."""
 
@@ -31,6 +34,7 @@ class Engine:
     chat_model: ChatModel
     tool_advisor: Advisor = field(default_factory=ToolCallingAdvisor)
     observation_registry: ObservationRegistry = NOOP_REGISTRY
+    observation_convention: "ChatModelObservationConvention | None" = None
     home: Home = ANYWHERE
     tool_customizers: tuple[ToolCustomizer, ...] = ()
     _model_advisor: ChatModelAdvisor = field(init=False)
@@ -39,7 +43,7 @@ class Engine:
     _offering: Latest[ToolCallingChatOptions] = field(init=False, default_factory=Latest)
 
     def __post_init__(self) -> None:
-        self._model_advisor = ChatModelAdvisor(self.chat_model)
+        self._model_advisor = ChatModelAdvisor(self._observed_model())
 
     def lineup(self, state: RequestState) -> Lineup:
         """The advisors of a request in order."""
@@ -60,6 +64,13 @@ class Engine:
         if tools and self.tool_customizers:
             tools = customized(tools, self.tool_customizers)
         return self._offering.of((options, *tools), lambda: _with_tools(options, tools))
+
+    def _observed_model(self) -> ChatModel:
+        if self.observation_registry.is_noop:
+            return self.chat_model
+        from vernal.models.observation import ObservedChatModel
+
+        return ObservedChatModel(self.chat_model, self.observation_registry, self.observation_convention)
 
     def _with_tool_advisor(self, advisors: tuple[Advisor, ...], register: bool) -> tuple[Advisor, ...]:
         present = [advisor for advisor in advisors if isinstance(advisor, ToolAdvisor)]

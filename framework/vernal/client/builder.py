@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from vernal.advisors.api import Advisor, ToolAdvisor
 from vernal.client.assembly import Engine
@@ -16,6 +16,9 @@ from vernal.runtime.home import Home
 from vernal.tools.customization import ToolCustomizer
 from vernal.values.messages import Media, Message
 from vernal.values.options import ChatOptions
+
+if TYPE_CHECKING:
+    from vernal.models.observation import ChatModelObservationConvention
 
 
 class ChatClientBuilder:
@@ -91,11 +94,13 @@ class ChatClientBuilder:
         self._engine = replace(self._engine, tool_advisor=prototype)
         return self
 
-    def observation_registry(self, registry: ObservationRegistry) -> Self:
-        """Who hears what happens in the chain."""
+    def observation_registry(
+        self, registry: ObservationRegistry, convention: "ChatModelObservationConvention | None" = None
+    ) -> Self:
+        """Who hears of advisors and of requests to the model, and by which convention the latter are told."""
         if not isinstance(registry, ObservationRegistry):
             raise TypeError(f"observation_registry is {registry!r}; an ObservationRegistry is wanted")
-        self._engine = replace(self._engine, observation_registry=registry)
+        self._engine = replace(self._engine, observation_registry=registry, observation_convention=convention)
         return self
 
     def tool_customizers(self, *customizers: ToolCustomizer) -> Self:

@@ -30,6 +30,11 @@ class ChatModel(TwoFaced, abstract=True):
     """Whether the model takes `output_schema` as an option; else the wanted form is asked for in words."""
 
     @property
+    def service_name(self) -> str:
+        """What the service is called in observations; by default the name of the class without `ChatModel`."""
+        return type(self).__name__.removesuffix("ChatModel").lower() or "vernal"
+
+    @property
     def default_options(self) -> ChatOptions | None:
         """The model's own options, under those of client and request; None where it has none."""
         return None

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from vernal.observation import Observation
+from vernal.observation import ObservationConvention
 from vernal.tools.definition import DEFAULT_METADATA, ToolDefinition, ToolMetadata
 
 
@@ -30,28 +30,18 @@ class ToolCallingObservationContext:
         self.call_id = self.call_id or ""
 
 
-class ToolCallingObservationConvention:
-    """Names and keys of tool observations, after OpenTelemetry's conventions for GenAI. Subclass it to change them.
-
-    With `include_content` the arguments and the result are among the keys; they may be private, so they are not by
-    default (TOB-03, TOB-04).
-    """
+class ToolCallingObservationConvention(ObservationConvention[ToolCallingObservationContext]):
+    """Names and keys of tool observations; with `include_content` the arguments and the result are among the keys."""
 
     name = "vernal.tool"
-
-    def __init__(self, *, include_content: bool = False) -> None:
-        self.include_content = include_content
-
-    def supports(self, subject: object) -> bool:
-        """Whether `subject` is that of a tool observation (TOB-01)."""
-        return isinstance(subject, ToolCallingObservationContext)
+    context_type = ToolCallingObservationContext
 
     def contextual_name(self, context: ToolCallingObservationContext) -> str:
         """Which tool is executed."""
         return f"execute_tool {context.tool_definition.name}"
 
     def low_cardinality_keys(self, context: ToolCallingObservationContext) -> dict[str, str]:
-        """Keys with few values (TOB-02)."""
+        """The operation and the tool (TOB-02)."""
         return {
             "gen_ai.operation.name": "execute_tool",
             "gen_ai.provider.name": "vernal",
@@ -60,7 +50,7 @@ class ToolCallingObservationConvention:
         }
 
     def high_cardinality_keys(self, context: ToolCallingObservationContext) -> dict[str, str]:
-        """Keys with many values; asked when the tool starts and again when it has answered."""
+        """The description and the id of the call (TOB-03)."""
         keys = {
             "gen_ai.tool.description": context.tool_definition.description,
             "gen_ai.tool.call.id": context.call_id,
@@ -70,16 +60,6 @@ class ToolCallingObservationConvention:
             if context.result is not None:
                 keys["gen_ai.tool.call.result"] = context.result
         return keys
-
-    def observation(self, context: ToolCallingObservationContext) -> Observation:
-        """The observation of one call (TCM-37)."""
-        return Observation(
-            self.name,
-            self.contextual_name(context),
-            self.low_cardinality_keys(context),
-            self.high_cardinality_keys(context),
-            subject=context,
-        )
 
 
 DEFAULT_CONVENTION = ToolCallingObservationConvention()

@@ -291,8 +291,8 @@ class ToolRound:
             response = planned.response = await self._respond(planned, callback)
             if observation is not None:
                 context.result = response.data
-                observation.high_cardinality_keys |= convention.high_cardinality_keys(context)
-                observation.result, observation.error = response, planned.raised
+                convention.answered(observation, context, response)
+                observation.error = planned.raised
 
     async def _respond(self, planned: _Planned, callback: ToolCallback) -> ToolResponse:
         call, attempt = planned.call, 1

@@ -251,16 +251,18 @@ def test_an_advisor_of_one_kind_is_absent_from_the_other(form: "Form") -> None:
 
 @dataclass
 class Listening(ObservationRegistry):
-    """Keeps what starts and what stops."""
+    """Keeps which advisors start and stop."""
 
     started: list[Observation] = field(default_factory=list)
     stopped: list[Observation] = field(default_factory=list)
 
     def on_start(self, observation: Observation) -> None:
-        self.started.append(observation)
+        if observation.name == "vernal.advisor":
+            self.started.append(observation)
 
     def on_stop(self, observation: Observation) -> None:
-        self.stopped.append(observation)
+        if observation.name == "vernal.advisor":
+            self.stopped.append(observation)
 
 
 def observed_client(registry: ObservationRegistry, *script: Any) -> Any:

@@ -88,10 +88,12 @@ def test_spans_hang_together(form: str) -> None:
     ask(client(registry, [tool_call("get_weather", city="Oslo"), "Sunny."]), form, outer)
     (loop,) = registry.named("Tool Calling Advisor")
     models, (called,) = registry.named("ChatModelAdvisor"), registry.named("vernal.tool")
+    asked = registry.named("vernal.chat_model")
     assert loop.parent is outer
     assert [model.parent for model in models] == [loop, loop]
+    assert [request.parent for request in asked] == models
     assert called.parent is loop
-    assert len(registry.stopped) == len(registry.started) == 4
+    assert len(registry.stopped) == len(registry.started) == 6
     assert set(map(id, registry.stopped)) == set(map(id, registry.started))
     assert current_observation() is None
 
@@ -102,8 +104,8 @@ def test_an_error_is_recorded_and_every_span_stops_once(form: str) -> None:
     registry, error = Recorded(), RuntimeError("down")
     with pytest.raises(RuntimeError):
         ask(client(registry, [error]), form)
-    assert [observation.error for observation in registry.started] == [error, error]
-    assert len(registry.stopped) == 2
+    assert [observation.error for observation in registry.started] == [error, error, error]
+    assert len(registry.stopped) == 3
 
 
 def test_a_stream_that_is_left_early_stops_its_spans_once() -> None:
@@ -112,7 +114,7 @@ def test_a_stream_that_is_left_early_stops_its_spans_once() -> None:
     texts = client(registry, [chunks("a", "b", "c")]).prompt("?").stream().content()
     assert next(texts) == "a"
     texts.close()
-    assert len(registry.stopped) == len(registry.started) == 2
+    assert len(registry.stopped) == len(registry.started) == 3
     assert all(observation.error is None for observation in registry.stopped)
 
 

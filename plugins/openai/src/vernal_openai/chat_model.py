@@ -64,6 +64,11 @@ class OpenAiChatModel(ServiceChatModel):
         return f"OpenAiChatModel(model={self._options.model!r}, url={self._url!r}, profile={self._profile.name!r})"
 
     @property
+    def service_name(self) -> str:
+        """The name of the profile."""
+        return self._profile.name
+
+    @property
     def default_options(self) -> OpenAiChatOptions:
         """The model's own options."""
         return self._options
