@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     from vernal.memory.repository import ChatMemoryRepository, InMemoryChatMemoryRepository
     from vernal.models.aggregator import MessageAggregator
     from vernal.models.chat import ChatModel
+    from vernal.models.embedding import EmbeddingModel, EmbeddingResponse
     from vernal.models.exchange import Assembler, Exchange
     from vernal.models.observation import (
         ChatModelObservationContext,
@@ -76,9 +77,10 @@ if TYPE_CHECKING:
     )
     from vernal.models.offline import OfflineChatModel
     from vernal.models.provider import ChatModelProvider
-    from vernal.models.service import ServiceChatModel
+    from vernal.models.service import ServiceChatModel, ServiceModel
     from vernal.models.structured import StructuredOutputError
     from vernal.observation import NOOP_REGISTRY, Observation, ObservationConvention, ObservationRegistry
+    from vernal.runtime.faces import Face, TwoFaced
     from vernal.runtime.streams import AsyncStream, Stream
     from vernal.tools.augmentation import AugmentedArguments, AugmentedToolCallback, augmented_tools
     from vernal.tools.callback import StaticToolCallbackProvider, ToolCallback, ToolCallbackProvider
@@ -182,13 +184,15 @@ _MODULES = {
     "memory.repository": "ChatMemoryRepository InMemoryChatMemoryRepository",
     "models.aggregator": "MessageAggregator",
     "models.chat": "ChatModel",
+    "models.embedding": "EmbeddingModel EmbeddingResponse",
     "models.exchange": "Assembler Exchange",
     "models.observation": "ChatModelObservationContext ChatModelObservationConvention ObservedChatModel",
     "models.offline": "OfflineChatModel",
     "models.provider": "ChatModelProvider",
-    "models.service": "ServiceChatModel",
+    "models.service": "ServiceChatModel ServiceModel",
     "models.structured": "StructuredOutputError",
     "observation": "NOOP_REGISTRY Observation ObservationConvention ObservationRegistry",
+    "runtime.faces": "Face TwoFaced",
     "runtime.streams": "AsyncStream Stream",
     "tools.augmentation": "AugmentedArguments AugmentedToolCallback augmented_tools",
     "tools.callback": "StaticToolCallbackProvider ToolCallback ToolCallbackProvider",
@@ -279,8 +283,11 @@ __all__ = [
     "Deny",
     "DuplicateToolError",
     "Duration",
+    "EmbeddingModel",
+    "EmbeddingResponse",
     "Environment",
     "Exchange",
+    "Face",
     "FallbackModelAdvisor",
     "FinishReason",
     "FunctionToolCallback",
@@ -314,6 +321,7 @@ __all__ = [
     "RoundFinished",
     "SafeGuardAdvisor",
     "ServiceChatModel",
+    "ServiceModel",
     "ServiceSettings",
     "Settings",
     "SettingsError",
@@ -366,6 +374,7 @@ __all__ = [
     "ToolResult",
     "TurnFinished",
     "TurnSuspended",
+    "TwoFaced",
     "Usage",
     "UsageError",
     "UserMessage",

@@ -1,4 +1,4 @@
-"""Chat models behind an HTTP service: what they all have in common."""
+"""Models behind an HTTP service: what they all have in common."""
 
 from collections.abc import AsyncIterator, Mapping
 from functools import cached_property
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from vernal.models.exchange import Exchange
 
 
-class ServiceChatModel(ChatModel):
-    """The base class of chat models behind an HTTP service; a subclass defines `connect`.
+class ServiceModel:
+    """What models of any kind behind an HTTP service share: where it is, who asks, and how patiently.
 
     - `api_key`: demanded at the first request, by services that need one (R25).
     - `base_url`: the address of the API; `headers`: further headers of each request.
@@ -53,26 +53,6 @@ class ServiceChatModel(ChatModel):
         self._timeouts = timeouts
         self._retry = retry
 
-    async def acall(self, prompt: Prompt) -> ChatResponse:
-        """Ask the model for its whole answer.
-
-        Raises:
-            ModelError: the request failed; the class says how.
-        """
-        return await self._exchange.call(prompt)
-
-    def astream(self, prompt: Prompt) -> AsyncIterator[ChatResponse]:
-        """Ask the model for its answer as it arrives: a chunk for each piece of text, all else in the last one.
-
-        Raises:
-            ModelError: the request failed, or the answer broke off after what was given (R20).
-        """
-        return AsyncStream(lambda: self._exchange.stream(prompt))
-
-    def connect(self) -> "Exchange":
-        """How prompts become requests, and answers responses; asked for with the first request."""
-        raise NotImplementedError(f"{type(self).__qualname__} has no method 'connect'")
-
     def required_key(self, service: str, cure: str) -> str:
         """The API key.
 
@@ -97,6 +77,30 @@ class ServiceChatModel(ChatModel):
             timeouts=self._timeouts,
             **more,
         )
+
+
+class ServiceChatModel(ServiceModel, ChatModel):
+    """The base class of chat models behind an HTTP service; a subclass defines `connect`."""
+
+    async def acall(self, prompt: Prompt) -> ChatResponse:
+        """Ask the model for its whole answer.
+
+        Raises:
+            ModelError: the request failed; the class says how.
+        """
+        return await self._exchange.call(prompt)
+
+    def astream(self, prompt: Prompt) -> AsyncIterator[ChatResponse]:
+        """Ask the model for its answer as it arrives: a chunk for each piece of text, all else in the last one.
+
+        Raises:
+            ModelError: the request failed, or the answer broke off after what was given (R20).
+        """
+        return AsyncStream(lambda: self._exchange.stream(prompt))
+
+    def connect(self) -> "Exchange":
+        """How prompts become requests, and answers responses; asked for with the first request."""
+        raise NotImplementedError(f"{type(self).__qualname__} has no method 'connect'")
 
     @cached_property
     def _exchange(self) -> "Exchange":

@@ -1,4 +1,4 @@
-"""OpenAI and compatible chat models for vernal.
+"""OpenAI and compatible chat and embedding models for vernal.
 
 `OpenAiChatModel(api_key=…)` by hand; as a plugin, `VERNAL_OPENAI__API_KEY` (or `OPENAI_API_KEY`) is enough.
 """
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from vernal_openai.autoconfig import OpenAiAutoConfiguration
     from vernal_openai.chat_model import OpenAiChatModel
+    from vernal_openai.embedding_model import OpenAiEmbeddingModel
     from vernal_openai.options import OpenAiChatOptions
     from vernal_openai.profiles import Profile
     from vernal_openai.provider import OpenAiChatModelProvider
@@ -18,6 +19,7 @@ __all__ = [
     "OpenAiChatModel",
     "OpenAiChatModelProvider",
     "OpenAiChatOptions",
+    "OpenAiEmbeddingModel",
     "OpenAiSettings",
     "Profile",
 ]
@@ -27,6 +29,7 @@ _HOMES = {
     "OpenAiChatModel": "chat_model",
     "OpenAiChatModelProvider": "provider",
     "OpenAiChatOptions": "options",
+    "OpenAiEmbeddingModel": "embedding_model",
     "OpenAiSettings": "settings",
     "Profile": "profiles",
 }

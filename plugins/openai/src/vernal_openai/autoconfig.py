@@ -2,9 +2,10 @@
 
 import logging
 
-from vernal import Environment, HttpClients, auto_configuration, bean, on_missing_bean, on_setting
-from vernal_openai.chat_model import is_openais
+from vernal import EmbeddingModel, Environment, HttpClients, auto_configuration, bean, on_missing_bean, on_setting
+from vernal_openai.embedding_model import DEFAULT_MODEL, OpenAiEmbeddingModel
 from vernal_openai.provider import OpenAiChatModelProvider
+from vernal_openai.service import is_openais
 from vernal_openai.settings import OpenAiSettings
 
 _log = logging.getLogger("vernal.models")
@@ -20,16 +21,39 @@ class OpenAiAutoConfiguration:
     def openai_chat_model_provider(
         self, settings: OpenAiSettings, clients: HttpClients | None, environment: Environment
     ) -> OpenAiChatModelProvider:
-        """Chat models of the service that the settings under `openai` name.
+        """Chat models of the service that the settings under `openai` name."""
+        return OpenAiChatModelProvider(_with_own_key(settings, environment), clients)
 
-        A key that is only in `OPENAI_API_KEY` was given for OpenAI: it does not go to a base URL of ours (R28).
-        """
-        own_key, own_url = environment.lookup("openai.api_key"), environment.lookup("openai.base_url")
-        if settings.api_key is None or own_key is not None or own_url is None or is_openais(str(own_url.value)):
-            return OpenAiChatModelProvider(settings, clients)
-        _log.warning(
-            "OPENAI_API_KEY is not sent to %s, which VERNAL_OPENAI__BASE_URL names; "
-            "give the key of that service in VERNAL_OPENAI__API_KEY",
-            own_url.value,
+    @bean
+    @on_setting("openai.embedding.model")
+    @on_missing_bean
+    def embedding_model(
+        self, settings: OpenAiSettings, clients: HttpClients | None, environment: Environment
+    ) -> EmbeddingModel:
+        """The embedding model that the settings name; at an address of its own it has a key of its own (R28)."""
+        settings, own = _with_own_key(settings, environment), settings.embedding
+        if own.base_url is not None:  # headers may hold a key too
+            gone = dict.fromkeys(("profile", "organization", "project"))
+            there: dict[str, object] = {"base_url": own.base_url, "api_key": own.api_key, "headers": {}}
+            settings = settings.model_copy(update={**gone, **there})
+        elif own.api_key is not None:
+            settings = settings.model_copy(update={"api_key": own.api_key})
+        return OpenAiEmbeddingModel(
+            model=own.model or DEFAULT_MODEL,
+            dimensions=own.dimensions,
+            batch_size=own.batch_size,
+            **settings.service(clients or HttpClients()),
         )
-        return OpenAiChatModelProvider(settings.model_copy(update={"api_key": None}), clients)
+
+
+def _with_own_key(settings: OpenAiSettings, environment: Environment) -> OpenAiSettings:
+    """A key that is only in `OPENAI_API_KEY` was given for OpenAI: it does not go to a base URL of ours (R28)."""
+    own_key, own_url = environment.lookup("openai.api_key"), environment.lookup("openai.base_url")
+    if settings.api_key is None or own_key is not None or own_url is None or is_openais(str(own_url.value)):
+        return settings
+    _log.warning(
+        "OPENAI_API_KEY is not sent to %s, which VERNAL_OPENAI__BASE_URL names; "
+        "give the key of that service in VERNAL_OPENAI__API_KEY",
+        own_url.value,
+    )
+    return settings.model_copy(update={"api_key": None})

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from vernal import ChatModelProvider, HttpClients
-from vernal_openai.chat_model import BASE_URL, OpenAiChatModel
+from vernal_openai.chat_model import OpenAiChatModel
 from vernal_openai.options import OpenAiChatOptions
 
 if TYPE_CHECKING:
@@ -31,15 +31,5 @@ class OpenAiChatModelProvider(ChatModelProvider):
     def create(self, model: str | None = None) -> OpenAiChatModel:
         """A chat model of this service, by default the one that the settings name."""
         settings = self._settings
-        return OpenAiChatModel(
-            api_key=settings.api_key,
-            base_url=settings.base_url or BASE_URL,
-            options=OpenAiChatOptions(model=model or settings.model, **settings.options.model_dump()),
-            profile=settings.profile,
-            organization=settings.organization,
-            project=settings.project,
-            headers=settings.headers,
-            clients=self._clients,
-            timeouts=settings.timeouts(self._clients.timeouts),
-            retry=settings.retry(),
-        )
+        options = OpenAiChatOptions(model=model or settings.model, **settings.options.model_dump())
+        return OpenAiChatModel(options=options, **settings.service(self._clients))

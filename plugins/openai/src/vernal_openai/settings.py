@@ -4,7 +4,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
-from vernal import ServiceSettings, fallback
+from vernal import HttpClients, ServiceSettings, fallback
+from vernal_openai.service import BASE_URL, ServiceArguments
 
 
 class OpenAiOptionSettings(BaseModel):
@@ -21,6 +22,18 @@ class OpenAiOptionSettings(BaseModel):
     seed: int | None = Field(default=None, description="Makes answers repeatable, where the service can.")
     parallel_tool_calls: bool | None = Field(default=None, description="Whether several tools may be called at once.")
     strict: bool | None = Field(default=None, description="Whether arguments follow the tools' schemas to the letter.")
+
+
+class OpenAiEmbeddingSettings(BaseModel):
+    """The embedding model; it exists where its name is set."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    model: str | None = Field(default=None, description="Name of the embedding model, such as text-embedding-3-small.")
+    dimensions: int | None = Field(default=None, ge=1, description="Length of the vectors, where one may choose.")
+    batch_size: int = Field(default=512, ge=1, description="Texts in one request at most.")
+    base_url: str | None = Field(default=None, description="Address of its API, by default openai.base_url.")
+    api_key: SecretStr | None = Field(default=None, description="Its API key, by default openai.api_key.")
 
 
 class OpenAiSettings(ServiceSettings, prefix="openai"):
@@ -44,3 +57,18 @@ class OpenAiSettings(ServiceSettings, prefix="openai"):
         default=None, description="Service whose ways are followed; by default the base URL tells."
     )
     options: OpenAiOptionSettings = Field(default=OpenAiOptionSettings(), description="Options of the model.")
+    embedding: OpenAiEmbeddingSettings = OpenAiEmbeddingSettings()
+
+    def service(self, clients: HttpClients) -> ServiceArguments:
+        """How the service is reached, as models take it."""
+        return ServiceArguments(
+            api_key=self.api_key,
+            base_url=self.base_url or BASE_URL,
+            profile=self.profile,
+            organization=self.organization,
+            project=self.project,
+            headers=self.headers,
+            clients=clients,
+            timeouts=self.timeouts(clients.timeouts),
+            retry=self.retry(),
+        )

@@ -1,0 +1,99 @@
+"""What models of every kind share at a service of OpenAI's protocol: its ways, its address, the key."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar, TypedDict
+from urllib.parse import urlsplit, urlunsplit
+
+from vernal import HttpClients, ServiceModel
+from vernal.http import DEFAULT_RETRY_POLICY, RetryPolicy, Timeouts
+from vernal_openai.profiles import profile_for
+
+if TYPE_CHECKING:
+    from pydantic import SecretStr
+
+    from vernal.http import Endpoint
+
+BASE_URL = "https://api.openai.com/v1"
+KEY_CURE = "Set VERNAL_OPENAI__API_KEY or OPENAI_API_KEY to a valid key, or give api_key=…."
+
+
+class ServiceArguments(TypedDict, total=False):
+    """How a model is reached; `OpenAiService` says what each is."""
+
+    api_key: "str | SecretStr | None"
+    base_url: str
+    profile: str | None
+    organization: str | None
+    project: str | None
+    headers: Mapping[str, str] | None
+    clients: HttpClients | None
+    timeouts: Timeouts | None
+    retry: RetryPolicy
+
+
+class OpenAiService(ServiceModel):
+    """A model at OpenAI or any compatible service; a subclass says under which `path` it is asked.
+
+    - `api_key`: demanded at the first request, by services that need one.
+    - `base_url`: the address that the path belongs under; a query (Azure's `api-version`) is kept.
+    - `profile`: the name of the service whose ways are followed; by default the base URL tells.
+    - `organization`, `project`: OpenAI's headers of these names; `headers`: further ones.
+    - `clients`: where requests go out, and with it proxies, TLS and your own `httpx.AsyncClient`.
+    - `timeouts`, `retry`: how long a request may take, and how often it is sent.
+
+    Raises:
+        ValueError: the base URL is none, or the profile is unknown.
+    """
+
+    path: ClassVar[str]
+
+    def __init__(
+        self,
+        *,
+        base_url: str = BASE_URL,
+        profile: str | None = None,
+        organization: str | None = None,
+        project: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        api_key: "str | SecretStr | None" = None,
+        clients: HttpClients | None = None,
+        timeouts: Timeouts | None = None,
+        retry: RetryPolicy = DEFAULT_RETRY_POLICY,
+    ) -> None:
+        named = {"openai-organization": organization, "openai-project": project}
+        super().__init__(
+            base_url=base_url,
+            headers={**{name: value for name, value in named.items() if value}, **(headers or {})},
+            api_key=api_key,
+            clients=clients,
+            timeouts=timeouts,
+            retry=retry,
+        )
+        self._url = _under(base_url, self.path)
+        self._profile = profile_for(base_url, profile)
+
+    def open(self, *, accept: str = "application/json") -> "Endpoint":
+        """The address to ask.
+
+        Raises:
+            AuthenticationError: the service needs a key, and there is none.
+        """
+        profile, headers = self._profile, {"accept": accept}
+        if profile.needs_key:
+            self.required_key(profile.name, KEY_CURE)
+        if self._api_key:
+            bearer = profile.key_header == "authorization"
+            headers[profile.key_header] = f"Bearer {self._api_key}" if bearer else self._api_key
+        return self.endpoint(service=profile.name, url=self._url, headers=headers, key_cure=KEY_CURE, settings="openai")
+
+
+def is_openais(base_url: str) -> bool:
+    """Whether the address is OpenAI's own."""
+    host = urlsplit(base_url).hostname or ""
+    return host == "openai.com" or host.endswith(".openai.com")
+
+
+def _under(base_url: str, path: str) -> str:
+    parts = urlsplit(base_url)
+    base = parts.path.rstrip("/").removesuffix(path)
+    return urlunsplit((parts.scheme, parts.netloc, f"{base}{path}", parts.query, ""))
