@@ -2,11 +2,13 @@
 
 import inspect
 from collections.abc import AsyncIterator, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from vernal.models.aggregator import MessageAggregator
 from vernal.values.exchange import ChatClientRequest, ChatClientResponse
 from vernal.values.responses import ChatResponse
+
+T = TypeVar("T")
 
 HIGHEST_PRECEDENCE = -2147483648
 LOWEST_PRECEDENCE = 2147483647
@@ -150,19 +152,21 @@ class BaseAdvisor(CallAdvisor, StreamAdvisor, abstract=True):
 
     async def advise_call(self, request: ChatClientRequest, chain: CallAdvisorChain) -> ChatClientResponse:
         """`before`, the rest of the chain, `after`."""
-        return await self.after(await chain.next_call(await self.before(request, chain)), chain)
+        request = given(self, "before", await self.before(request, chain), ChatClientRequest)
+        response = await self.after(await chain.next_call(request), chain)
+        return given(self, "after", response, ChatClientResponse)
 
     async def advise_stream(
         self, request: ChatClientRequest, chain: StreamAdvisorChain
     ) -> AsyncIterator[ChatClientResponse]:
         """`before`, the chunks of the rest of the chain, then `after` with their aggregate."""
-        request = await self.before(request, chain)
+        request = given(self, "before", await self.before(request, chain), ChatClientRequest)
         aggregator = MessageAggregator()
         async for chunk in chain.next_stream(request):
             aggregator.add(chunk)
             yield chunk
         response = ChatClientResponse(aggregator.collected(), {**request.context, **aggregator.context})
-        last = closing_chunk(response, await self.after(response, chain))
+        last = closing_chunk(response, given(self, "after", await self.after(response, chain), ChatClientResponse))
         if last is not None:
             yield last
 
@@ -182,6 +186,13 @@ def checked_order(order: int) -> int:
             f"advisor_order must be between HIGHEST_PRECEDENCE and LOWEST_PRECEDENCE (both exclusive), but is {order!r}"
         )
     return order
+
+
+def given(owner: object, method: str, value: T, kind: type) -> T:
+    """What `method` of `owner` gave, refused by their names unless it is of the wanted kind."""
+    if not isinstance(value, kind):
+        raise TypeError(f"{type(owner).__qualname__}.{method} gave {value!r}; a {kind.__name__} is wanted")
+    return value
 
 
 def refuse_other(name: str, value: object, kind: type) -> None:

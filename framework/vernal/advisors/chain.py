@@ -3,7 +3,15 @@
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import AbstractContextManager
 
-from vernal.advisors.api import Advisor, CallAdvisor, CallAdvisorChain, StreamAdvisor, StreamAdvisorChain, refuse_other
+from vernal.advisors.api import (
+    Advisor,
+    CallAdvisor,
+    CallAdvisorChain,
+    StreamAdvisor,
+    StreamAdvisorChain,
+    given,
+    refuse_other,
+)
 from vernal.errors import UsageError
 from vernal.models.aggregator import MessageAggregator
 from vernal.observation import NOOP_REGISTRY, Observation, ObservationRegistry, current_observation, observed, scope
@@ -16,14 +24,15 @@ ADVISOR_OBSERVATION = "vernal.advisor"
 class Lineup:
     """Advisors in their order, prepared once and shared by the chains that run through them.
 
-    Sorted by `order`; equal orders keep the order of registration (CHN-10). `last` stands behind all, whatever its
-    order (CHN-11).
+    Sorted by `order`; equal orders keep the order of registration (CHN-10). One that is registered twice, such as by a
+    client and again by a request, takes part once. `last` stands behind all, whatever its order (CHN-11).
     """
 
     __slots__ = ("_after", "calls", "everyone", "streams")
 
     def __init__(self, advisors: Iterable[Advisor], last: Advisor | None = None) -> None:
-        ordered = sorted(advisors, key=lambda advisor: advisor.order)
+        once = {id(advisor): advisor for advisor in advisors}
+        ordered = sorted(once.values(), key=lambda advisor: advisor.order)
         self._set((*ordered, last) if last is not None else tuple(ordered))
 
     def _set(self, everyone: tuple[Advisor, ...]) -> None:
@@ -114,9 +123,10 @@ class DefaultAroundAdvisorChain(CallAdvisorChain, StreamAdvisorChain):
         self._calls_taken = index + 1
         advisor = advisors[index]
         if self.observation_registry.is_noop:
-            return await advisor.advise_call(request, self)
-        with observed(self.observation_registry, lambda: self._observation(advisor, request)) as observation:
             response = await advisor.advise_call(request, self)
+            return given(advisor, "advise_call", response, ChatClientResponse)
+        with observed(self.observation_registry, lambda: self._observation(advisor, request)) as observation:
+            response = given(advisor, "advise_call", await advisor.advise_call(request, self), ChatClientResponse)
             if observation is not None:
                 observation.result = response
             return response

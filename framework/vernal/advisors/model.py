@@ -10,6 +10,7 @@ from vernal.advisors.api import (
     CallAdvisorChain,
     StreamAdvisor,
     StreamAdvisorChain,
+    given,
 )
 from vernal.advisors.chain import DefaultAroundAdvisorChain
 from vernal.models.chat import ChatModel
@@ -37,7 +38,7 @@ class ChatModelAdvisor(CallAdvisor, StreamAdvisor):
         """The model's whole answer."""
         prompt = _prompt_of(request)
         response = await self.chat_model.acall(prompt)
-        if response is not None and response.has_tool_calls:  # a careless model may give None (CCL-27)
+        if response is not None and self._checked("acall", response).has_tool_calls:  # a model may give None (CCL-27)
             response = repair_calls(withhold_cut_off_calls(response), _used_ids(prompt))
             if prompt.turn is not None:
                 prompt.turn.repaired = response.generations
@@ -53,7 +54,7 @@ class ChatModelAdvisor(CallAdvisor, StreamAdvisor):
             chunks: AsyncIterator[ChatResponse] = self.chat_model.astream(prompt)
         try:
             async for chunk in chunks:
-                if chunk.has_tool_calls:
+                if self._checked("astream", chunk).has_tool_calls:
                     used = _used_ids(prompt) if used is None else used
                     chunk = repair_calls(withhold_cut_off_calls(chunk), used)
                 yield ChatClientResponse(chunk, context)
@@ -61,6 +62,9 @@ class ChatModelAdvisor(CallAdvisor, StreamAdvisor):
             close = getattr(chunks, "aclose", None)
             if close is not None:
                 await close()
+
+    def _checked(self, method: str, response: ChatResponse) -> ChatResponse:
+        return given(self.chat_model, method, response, ChatResponse)
 
 
 def _scope(chain: StreamAdvisorChain, advisor: Advisor) -> AbstractContextManager[None]:

@@ -17,6 +17,7 @@ from vernal.advisors.api import (
     ToolAdvisor,
     checked_order,
     closing_chunk,
+    given,
     refuse_other,
 )
 from vernal.advisors.event_channel import EventChannel
@@ -138,18 +139,22 @@ class ToolCallingAdvisor(CallAdvisor, StreamAdvisor, ToolAdvisor):
         if not isinstance(request.prompt.options, ToolCallingChatOptions):
             return await chain.next_call(request)
         loop = ToolLoop(self, request, lambda: chain.copy(self).call_advisors)
-        loop.begin(await self.do_initialize_loop(request, chain))
+        begun = await self.do_initialize_loop(request, chain)
+        loop.begin(given(self, "do_initialize_loop", begun, ChatClientRequest))
         resumed = loop.resumed()
         while True:
             if resumed is None:
-                request = loop.sent(await self.do_before_call(loop.request, chain))
+                asked = await self.do_before_call(loop.request, chain)
+                request = loop.sent(given(self, "do_before_call", asked, ChatClientRequest))
                 response = await chain.copy(self).next_call(request)
-                response = await self.do_after_call(response, chain)
+                changed = await self.do_after_call(response, chain)
+                response = given(self, "do_after_call", changed, ChatClientResponse)
             else:
                 request, response, resumed = loop.sent(loop.request), resumed, None
             final = await loop.decide(request, response, chain, streaming=False)
             if final is not None:
-                return await self.do_finalize_loop(final, chain)
+                final = await self.do_finalize_loop(final, chain)
+                return given(self, "do_finalize_loop", final, ChatClientResponse)
 
     def advise_stream(self, request: ChatClientRequest, chain: StreamAdvisorChain) -> AsyncIterator[ChatClientResponse]:
         """Run the loop; text goes out as it arrives, tool calls do not (TCA-42, TCA-45)."""
@@ -175,12 +180,14 @@ class ToolCallingAdvisor(CallAdvisor, StreamAdvisor, ToolAdvisor):
 
     async def _rounds(self, request: ChatClientRequest, chain: StreamAdvisorChain) -> AsyncIterator[ChatClientResponse]:
         loop = ToolLoop(self, request, lambda: chain.copy(self).stream_advisors)
-        loop.begin(await self.do_initialize_loop_stream(request, chain))
+        begun = await self.do_initialize_loop_stream(request, chain)
+        loop.begin(given(self, "do_initialize_loop_stream", begun, ChatClientRequest))
         resumed = loop.resumed()
         while True:
             streamed = StreamedRound(loop.turn)
             if resumed is None:
-                request = loop.sent(await self.do_before_stream(loop.request, chain))
+                asked = await self.do_before_stream(loop.request, chain)
+                request = loop.sent(given(self, "do_before_stream", asked, ChatClientRequest))
                 downstream = chain.copy(self)
                 try:
                     async for chunk in downstream.next_stream(request):
@@ -190,6 +197,7 @@ class ToolCallingAdvisor(CallAdvisor, StreamAdvisor, ToolAdvisor):
                     await downstream.aclose()
                 response = streamed.response(request)
                 changed = await self.do_after_stream(response, chain)
+                given(self, "do_after_stream", changed, ChatClientResponse)
             else:
                 request, response, changed, resumed = loop.sent(loop.request), resumed, resumed, None
             deciding = loop.decide(request, changed, chain, streaming=True)
@@ -225,7 +233,8 @@ class ToolCallingAdvisor(CallAdvisor, StreamAdvisor, ToolAdvisor):
             finally:
                 await aclose(chunks)
         response = ChatClientResponse(aggregator.collected(), aggregator.context)
-        last = closing_chunk(response, await self.do_finalize_loop(response, chain))
+        final = given(self, "do_finalize_loop", await self.do_finalize_loop(response, chain), ChatClientResponse)
+        last = closing_chunk(response, final)
         if last is not None:
             yield last
 

@@ -15,7 +15,7 @@ from vernal.advisors.api import (
 from vernal.errors import UsageError
 from vernal.models.structured import SchemaOutput, StructuredOutput
 from vernal.values.exchange import ChatClientRequest, ChatClientResponse
-from vernal.values.usage import EMPTY_USAGE
+from vernal.values.usage import EMPTY_USAGE, Usage
 
 DEFAULT_ORDER = LOWEST_PRECEDENCE - 2000
 
@@ -78,18 +78,19 @@ class StructuredOutputValidationAdvisor(CallAdvisor, StreamAdvisor):
     async def advise_call(self, request: ChatClientRequest, chain: CallAdvisorChain) -> ChatClientResponse:
         """Ask, judge, and ask again."""
         assert self.output is not None
-        asked, usage = request, EMPTY_USAGE
+        asked, usage, rounds = request, EMPTY_USAGE, list[Usage]()
         repeated = 0
         while True:
             response = await chain.copy(self).next_call(asked)
             usage = usage + response.usage
+            rounds += _rounds_of(response)
             faults = [] if response.has_tool_calls else self.output.faults(response.text)
             if not faults or repeated == self.max_repeat_attempts:
                 break
             asked = _complaining(request, faults)
             repeated += 1
         if repeated and response.chat_response is not None:
-            return response.with_chat_response(response.chat_response.with_usage(usage))
+            return response.with_chat_response(response.chat_response.with_usage(usage, tuple(rounds)))
         return response
 
     async def advise_stream(
@@ -101,6 +102,12 @@ class StructuredOutputValidationAdvisor(CallAdvisor, StreamAdvisor):
             "for again; use .call(), or leave the advisor out"
         )
         yield  # what makes this a stream
+
+
+def _rounds_of(response: ChatClientResponse) -> tuple[Usage, ...]:
+    """The usage of each request to the model that is in `response` (R22)."""
+    metadata = response.chat_response.metadata if response.chat_response is not None else None
+    return () if metadata is None else metadata.round_usages or (metadata.usage,)
 
 
 def _complaining(request: ChatClientRequest, faults: list[str]) -> ChatClientRequest:

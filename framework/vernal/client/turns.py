@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator
 from contextlib import aclosing
 from typing import Any, TypeVar
 
+from vernal.advisors.api import refuse_other
 from vernal.advisors.model import OUTPUT_FORMAT
 from vernal.advisors.validation import StructuredOutputValidationAdvisor
 from vernal.client.assembly import PreparedRequest
@@ -21,12 +22,43 @@ from vernal.values.responses import ChatResponse
 T = TypeVar("T")
 
 
-class CallTurn:
-    """A blocking turn. The first of its terminals runs it, later ones read the same response."""
+class _Calling:
+    """What both faces of a called turn share: it runs once."""
 
     def __init__(self, prepared: PreparedRequest, response: ChatClientResponse | None = None) -> None:
         self._prepared = prepared
         self._response = response
+        self._begun = False
+
+    def _begin(self, output: "StructuredOutput[Any] | None" = None, attempts: int = 0) -> PreparedRequest:
+        """The request, to be run now; what it has done is not done again where it came to no good end (R10)."""
+        if output is not None and self._response is not None:
+            raise UsageError(
+                f"entity({output.name}) was asked for after the turn had run; it changes the request, so it must be "
+                f"the first terminal of the turn"
+            )
+        if self._begun:
+            raise UsageError(
+                "this turn has been run and has failed, or was cancelled; its tools would run twice, so it is not run "
+                "again: make a new one with .call() or .acall()"
+            )
+        self._begun = True
+        if output is None or not attempts:
+            return self._prepared
+        return self._prepared.with_advisor(
+            StructuredOutputValidationAdvisor(output=output, max_repeat_attempts=attempts)
+        )
+
+
+class CallTurn(_Calling):
+    """A blocking turn. The first of its terminals runs it, later ones read the same response.
+
+    Raises:
+        UsageError: from a terminal after one that has failed.
+    """
+
+    def __init__(self, prepared: PreparedRequest, response: ChatClientResponse | None = None) -> None:
+        super().__init__(prepared, response)
         self._running = threading.Lock()
 
     def content(self) -> str | None:
@@ -42,7 +74,8 @@ class CallTurn:
         if self._response is None:
             with self._running:  # who asks meanwhile, in another thread, reads the same response
                 if self._response is None:
-                    self._response = self._prepared.engine.home.run_blocking(run, self._prepared)
+                    prepared = self._begin()
+                    self._response = prepared.engine.home.run_blocking(run, prepared)
         return self._response
 
     def entity(self, kind: type[T], *, repeat_attempts: int = 0) -> T:
@@ -55,18 +88,21 @@ class CallTurn:
             StructuredOutputError: the answer is no such object.
         """
         output = StructuredOutput(kind)
-        _refuse_late(self._response, output)
-        prepared = _validating(self._prepared, output, repeat_attempts)
-        self._response = prepared.engine.home.run_blocking(run, prepared, output)
+        with self._running:
+            prepared = self._begin(output, repeat_attempts)
+            self._response = prepared.engine.home.run_blocking(run, prepared, output)
         return output.convert(self._response.text)
 
 
-class AsyncCallTurn:
-    """An asynchronous turn: `await turn.content()`, or `await turn` for the finished turn."""
+class AsyncCallTurn(_Calling):
+    """An asynchronous turn: `await turn.content()`, or `await turn` for the finished turn.
+
+    Raises:
+        UsageError: from a terminal after one that has failed or was cancelled.
+    """
 
     def __init__(self, prepared: PreparedRequest) -> None:
-        self._prepared = prepared
-        self._response: ChatClientResponse | None = None
+        super().__init__(prepared)
         self._running = asyncio.Lock()
 
     def __await__(self) -> Generator[Any, None, CallTurn]:
@@ -85,7 +121,8 @@ class AsyncCallTurn:
         if self._response is None:
             async with self._running:  # who asks meanwhile reads the same response
                 if self._response is None:
-                    self._response = await self._prepared.engine.home.run(run, self._prepared)
+                    prepared = self._begin()
+                    self._response = await prepared.engine.home.run(run, prepared)
         return self._response
 
     async def entity(self, kind: type[T], *, repeat_attempts: int = 0) -> T:
@@ -98,9 +135,9 @@ class AsyncCallTurn:
             StructuredOutputError: the answer is no such object.
         """
         output = StructuredOutput(kind)
-        _refuse_late(self._response, output)
-        prepared = _validating(self._prepared, output, repeat_attempts)
-        self._response = await prepared.engine.home.run(run, prepared, output)
+        async with self._running:
+            prepared = self._begin(output, repeat_attempts)
+            self._response = await prepared.engine.home.run(run, prepared, output)
         return output.convert(self._response.text)
 
     async def _finished(self) -> CallTurn:
@@ -199,6 +236,7 @@ async def stream(
     chain = prepared.chain()
     try:
         async for chunk in chain.next_stream(request):
+            refuse_other("a chunk of the stream", chunk, ChatClientResponse)
             yield chunk
     finally:
         await chain.aclose()
@@ -268,18 +306,3 @@ async def _entities(prepared: PreparedRequest, output: StructuredOutput[T]) -> A
     entity = output.convert(text)
     if entity != last:
         yield entity
-
-
-def _validating(prepared: PreparedRequest, output: "StructuredOutput[Any]", attempts: int) -> PreparedRequest:
-    if not attempts:
-        return prepared
-    advisor = StructuredOutputValidationAdvisor(output=output, max_repeat_attempts=attempts)
-    return prepared.with_advisor(advisor)
-
-
-def _refuse_late(response: ChatClientResponse | None, output: "StructuredOutput[Any]") -> None:
-    if response is not None:
-        raise UsageError(
-            f"entity({output.name}) was asked for after the turn had run; it changes the request, so it must be the "
-            f"first terminal of the turn"
-        )

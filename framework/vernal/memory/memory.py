@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from vernal.memory.repository import ChatMemoryRepository, InMemoryChatMemoryRepository, checked_id, checked_messages
 from vernal.runtime.faces import Face, TwoFaced
+from vernal.runtime.locks import KeyedLock
 from vernal.values.messages import Message, SystemMessage, UserMessage
 
 
@@ -45,7 +46,8 @@ class MessageWindowChatMemory(ChatMemory):
 
     Turns are dropped oldest first; the latest turn is never dropped nor cut, nor is a system message, even where they
     alone are more than the window (R2). A new system message replaces the old ones (WIN-11); system messages count to
-    the window (WIN-07).
+    the window (WIN-07). Turns of one conversation that add at the same time, on whatever loop of this process, add one
+    after the other.
 
     Raises:
         ValueError: `max_messages` is not greater than 0 (WIN-01).
@@ -53,6 +55,7 @@ class MessageWindowChatMemory(ChatMemory):
 
     chat_memory_repository: ChatMemoryRepository = field(default_factory=InMemoryChatMemoryRepository)
     max_messages: int = 20
+    _adding: KeyedLock = field(init=False, repr=False, default_factory=KeyedLock)
 
     def __post_init__(self) -> None:
         if isinstance(self.max_messages, bool) or not isinstance(self.max_messages, int) or self.max_messages <= 0:
@@ -61,9 +64,13 @@ class MessageWindowChatMemory(ChatMemory):
     async def aadd(self, conversation_id: str, messages: Sequence[Message]) -> None:
         """Remember `messages`, after what is remembered already, as far as the window reaches."""
         added = checked_messages(messages)
-        remembered = await self.chat_memory_repository.afind_by_conversation_id(checked_id(conversation_id))
-        window = _window(_joined(remembered, added), self.max_messages)
-        await self.chat_memory_repository.asave_all(conversation_id, window)
+        await self._adding.acquire(checked_id(conversation_id))  # between reading and saving nobody else may add (R4)
+        try:
+            remembered = await self.chat_memory_repository.afind_by_conversation_id(conversation_id)
+            window = _window(_joined(remembered, added), self.max_messages)
+            await self.chat_memory_repository.asave_all(conversation_id, window)
+        finally:
+            self._adding.release(conversation_id)
 
     async def aget(self, conversation_id: str) -> list[Message]:
         """What is remembered, in order; nothing for an unknown conversation."""

@@ -57,6 +57,8 @@ class MessageAggregator:
             if chunk.chat_response is None:
                 return
             chunk = chunk.chat_response
+        elif not isinstance(chunk, ChatResponse):
+            raise TypeError(f"a chunk of a stream is {chunk!r}; a ChatResponse or a ChatClientResponse is wanted")
         for index, generation in enumerate(chunk.generations):
             if index == len(self._generations):
                 self._generations.append(_Collected())

@@ -63,6 +63,11 @@ def _complete(cls: type, face: Face) -> None:
             f"{cls.__qualname__}.{face.asynchronous} is a plain function; make it 'async def', or call it "
             f"{face.blocking!r}, and the asynchronous face is generated"
         )
+    if face.stream and inspect.iscoroutinefunction(asynchronous):
+        raise TypeError(
+            f"{cls.__qualname__}.{face.asynchronous} is a coroutine function without a 'yield'; write an asynchronous "
+            f"generator ('async def' with 'yield'), or a plain function that returns an asynchronous iterator"
+        )
     if blocking is not None and asynchronous is None:
         make = _async_stream_of if face.stream else _async_of
         setattr(cls, face.asynchronous, _named(make(blocking), cls, face.asynchronous, blocking))

@@ -82,8 +82,7 @@ class Crossing(Generic[R]):
         try:
             self._task = self._loop.create_task(self._make())
         except BaseException as error:  # noqa: BLE001  # such as arguments that do not fit; it belongs to the caller
-            self._error = error
-            self._ended.release()
+            self._end(error)
             return
         self._task.add_done_callback(self._finish)
 
@@ -92,12 +91,13 @@ class Crossing(Generic[R]):
             self._task.cancel()
 
     def _finish(self, task: "asyncio.Task[R]") -> None:
-        if task.cancelled():
-            self._error = asyncio.CancelledError()
-        else:
-            self._error = task.exception()
-            if self._error is None:
-                self._result = task.result()
+        error = asyncio.CancelledError() if task.cancelled() else task.exception()
+        if error is None:
+            self._result = task.result()
+        self._end(error)
+
+    def _end(self, error: BaseException | None) -> None:
+        self._error = error
         self._ended.release()
         if self._on_end is not None:
             self._on_end()

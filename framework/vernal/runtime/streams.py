@@ -1,6 +1,7 @@
 """Streams: cold, closed deterministically, iterators and context managers in both faces."""
 
 import asyncio
+import logging
 import threading
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
@@ -11,6 +12,8 @@ from vernal.runtime.portal import Crossing, start_blocking
 from vernal.runtime.threads import run_in_thread
 
 T = TypeVar("T")
+
+_log = logging.getLogger("vernal.runtime")
 
 BUFFERED_ITEMS = 64
 """How far the producer of a blocking stream may run ahead of its consumer."""
@@ -91,7 +94,10 @@ class Stream(Generic[T]):
         raise StopIteration
 
     def close(self) -> None:
-        """End the stream; when this returns, what it held (a connection, running tools) is released (R20)."""
+        """End the stream; when this returns, what it held (a connection, running tools) is released (R20).
+
+        An error that lies ahead of what has been read is left there, as in a stream that does not run ahead.
+        """
         crossing, self._crossing = self._crossing, None
         self._ready.clear()
         if crossing is not None:
@@ -100,6 +106,10 @@ class Stream(Generic[T]):
                 crossing.wait()
             except asyncio.CancelledError:
                 pass
+            except Exception as error:
+                if error is not self._buffer.failure:
+                    raise
+                _log.debug("a stream failed ahead of where its reader left it", exc_info=error)
         self._begun = True
 
     def __enter__(self) -> Self:
@@ -122,13 +132,15 @@ class _Buffer(Generic[T]):
     The pump knows the buffer and not the stream, so that a stream which nobody holds any more is noticed, and closed.
     """
 
-    __slots__ = ("_arrived", "_changed", "_ended", "_loop", "_open", "_resume")
+    __slots__ = ("_arrived", "_changed", "_ended", "_loop", "_open", "_resume", "failure")
 
     def __init__(self, open: Callable[[], AsyncIterator[T]]) -> None:  # noqa: A002  # says what it does
         self._open = open
         self._arrived: deque[T] = deque()
         self._changed = threading.Condition(threading.Lock())
         self._ended = False
+        self.failure: Exception | None = None
+        """What the iterator has raised by itself, and not in cleaning up for a reader who has left."""
         self._resume: asyncio.Event | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -158,6 +170,11 @@ class _Buffer(Generic[T]):
                     self._resume.clear()
                     if len(self._arrived) >= BUFFERED_ITEMS:
                         await self._resume.wait()
+        except Exception as error:
+            task = asyncio.current_task()
+            if task is not None and not task.cancelling():
+                self.failure = error
+            raise
         finally:
             try:
                 await aclose(iterator)
@@ -181,12 +198,53 @@ async def aclose(iterator: Any) -> None:
 
 async def iterate_in_thread(open: Callable[[], Iterator[T]]) -> AsyncIterator[T]:  # noqa: A002  # says what it does
     """The items of a blocking iterator, each pulled in a worker thread; closed with the asynchronous one."""
-    end = object()
-    iterator = iter(await run_in_thread(open))
+    pulled = _Pulled(iter(await run_in_thread(open)))
     try:
-        while (item := await run_in_thread(next, iterator, end)) is not end:
-            yield item  # type: ignore[misc]  # the sentinel never gets here
+        while (item := await run_in_thread(pulled.next)) is not _END:
+            yield item
     finally:
-        close = getattr(iterator, "close", None)
+        if pulled.leave():
+            await run_in_thread(pulled.close)
+
+
+_END = object()
+
+
+class _Pulled:
+    """A blocking iterator in the hands of worker threads.
+
+    Where a pull is abandoned in its middle, since its caller is cancelled, the iterator cannot be closed by anybody
+    else: the thread closes it when it comes back.
+    """
+
+    def __init__(self, iterator: Iterator[Any]) -> None:
+        self._iterator = iterator
+        self._guard = threading.Lock()
+        self._pulling = self._left = False
+
+    def next(self) -> Any:
+        """The next item, `_END` behind the last one; in a worker thread."""
+        with self._guard:
+            if self._left:
+                return _END
+            self._pulling = True
+        try:
+            return next(self._iterator, _END)
+        finally:
+            with self._guard:
+                self._pulling = False
+                left = self._left
+            if left:
+                self.close()
+
+    def leave(self) -> bool:
+        """Pull no more; says whether the iterator is free to be closed."""
+        with self._guard:
+            self._left = True
+            return not self._pulling
+
+    def close(self) -> None:
+        """Close the iterator if it can be closed."""
+        close = getattr(self._iterator, "close", None)
         if close is not None:
-            await run_in_thread(close)
+            close()

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from vernal.errors import UsageError
 from vernal.observation import observed
 from vernal.tools.callback import ToolCallback
 from vernal.tools.collection import refuse_duplicates
@@ -80,7 +81,7 @@ class ToolRound:
         self._offered = manager._offered.of((callbacks,), lambda: _by_name(callbacks))
         self._context = ToolContext(options.tool_context) if options.tool_context else NO_CONTEXT
         self._breach: LimitBreach | None = None
-        self._told_overspent = self._turn.overspent  # before this round: the model had its last one
+        self._told = self._turn.exhausted  # before this round: the model had its last one
         self._refused_id = ""
 
     def _repaired(self, generation: Generation) -> Generation:
@@ -141,7 +142,7 @@ class ToolRound:
             decision = await decide(self._manager.interceptors, request)
         if isinstance(decision, Allow):
             if decision.arguments is not None:
-                planned.tool_input = json.dumps(dict(decision.arguments), ensure_ascii=False)
+                planned.tool_input = _as_text(call, decision.arguments)
                 planned.call = ToolCall(call.id, call.name, planned.tool_input, call.type, call.metadata)
                 planned.record.call, planned.record.arguments = planned.call, dict(decision.arguments)
             return
@@ -175,9 +176,9 @@ class ToolRound:
             planned.refusal = breach.text_for_model if breach is not None else NOT_RUN_TEXT
         elif breach is not None:
             planned.refusal = breach.text_for_model
-            if limits.on_limit_exceeded is OnLimitExceeded.THROW or self._told_overspent:
+            if limits.on_limit_exceeded is OnLimitExceeded.THROW or self._told:
                 self._breach, self._refused_id = breach, call.id
-            turn.overspent = turn.overspent or breach.used is not None
+            turn.exhausted = turn.exhausted or breach.tool_name is None
         elif callback is None:
             planned.refusal = _unknown_tool(call.name, self._offered)
         elif repeated:
@@ -253,13 +254,15 @@ class ToolRound:
         if self._turn.listener is not None:
             self._turn.listener(event)
 
-    def _context_of(self, call: ToolCall) -> ToolContext:
-        """The context of one call; it can report progress where somebody listens."""
+    def _context_of(self, planned: _Planned) -> ToolContext:
+        """The context of one call; it can report progress where somebody listens, until the call is answered."""
         if self._turn.listener is None:
             return self._context
+        call = planned.call
 
         def report(message: str, fraction: float | None) -> None:
-            self._tell(ToolCallProgress(call_id=call.id, name=call.name, message=message, fraction=fraction))
+            if planned.response is None:
+                self._tell(ToolCallProgress(call_id=call.id, name=call.name, message=message, fraction=fraction))
 
         return ToolContext(self._context.context, report=report)
 
@@ -314,7 +317,7 @@ class ToolRound:
 
     async def _attempt(self, planned: _Planned, callback: ToolCallback) -> str:
         timeout = callback.metadata.timeout or self._manager.tool_timeout
-        running = callback.acall(planned.tool_input, self._context_of(planned.call))
+        running = callback.acall(planned.tool_input, self._context_of(planned))
         if timeout is None:
             result: Any = await running
         else:
@@ -337,11 +340,14 @@ class ToolRound:
             text: Any = self._manager.tool_execution_exception_processor.process(wrapped)
             if inspect.isawaitable(text):
                 text = await text
+            if text is not None and not isinstance(text, str):
+                text = _CONVERTER.convert(text, Any)
         except Exception as raised:  # noqa: BLE001  # raised once the siblings have ended, with what they did (R12)
             planned.raised = raised
             text = str(raised)
         call = planned.call
-        return ToolResponse(call.id, call.name, text or f"The tool {call.name} failed.", is_error=True)
+        told = text if text and text.strip() else f"The tool {call.name} failed."
+        return ToolResponse(call.id, call.name, told, is_error=True)
 
     def _result(self, planned: list[_Planned]) -> ToolExecutionResult:
         responses = []
@@ -359,6 +365,17 @@ class ToolRound:
 def _by_name(callbacks: Sequence[ToolCallback]) -> dict[str, ToolCallback]:
     refuse_duplicates(callbacks)
     return {callback.definition.name: callback for callback in callbacks}
+
+
+def _as_text(call: ToolCall, arguments: Mapping[str, Any]) -> str:
+    """The JSON text of arguments that an interceptor or a decision has put in place of the model's."""
+    try:
+        return json.dumps(dict(arguments), ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise UsageError(
+            f"Allow(arguments) for the call of {call.name!r} has {arguments!r}, which has no JSON text: {error}; give "
+            f"what a model could have written"
+        ) from error
 
 
 def _refused(planned: _Planned) -> ToolResponse:

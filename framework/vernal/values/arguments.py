@@ -13,6 +13,10 @@ logger = logging.getLogger("vernal.tools")
 RAW_ARGUMENTS = "rawArguments"
 """Metadata of a tool call that holds the text of arguments which could not be parsed (R1)."""
 
+DEEPEST = 100
+"""How many levels of objects and arrays arguments may have. What is deeper is no argument of any tool, and some reader
+of the history would fail at it, depending on how much of its stack is left."""
+
 _FENCED = re.compile(r"\s*```\w*\s*(.*?)\s*```\s*", re.DOTALL)
 
 
@@ -60,6 +64,11 @@ def normalise(call: ToolCall) -> tuple[ToolCall, Mapping[str, Any] | None]:
     return ToolCall(call.id, call.name, text, call.type, call.metadata), arguments
 
 
+def is_json_object(text: str) -> bool:
+    """Whether `text` is the JSON text of an object, of a depth that every reader can take."""
+    return isinstance(_loads(text), dict)
+
+
 def raw_arguments(call: ToolCall) -> str:
     """The text of the arguments as the model wrote it."""
     if not call.metadata:
@@ -91,6 +100,24 @@ _decode = json.JSONDecoder(parse_constant=_refuse_constant).decode
 
 def _loads(text: str) -> Any:
     try:
-        return _decode(text)
+        value = _decode(text)
     except (ValueError, RecursionError):
         return _NO_JSON
+    if text.count("{") + text.count("[") > DEEPEST and _is_deep(value):
+        return _NO_JSON
+    return value
+
+
+def _is_deep(value: Any) -> bool:
+    """Whether containers stand in `value` more than `DEEPEST` levels deep."""
+    level = [value]
+    for _ in range(DEEPEST):
+        level = [
+            item
+            for each in level
+            for item in (each.values() if isinstance(each, dict) else each)
+            if isinstance(item, (dict, list))
+        ]
+        if not level:
+            return False
+    return True

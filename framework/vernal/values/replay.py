@@ -1,10 +1,9 @@
 """What keeps a history replayable (R1): ids that match, no call that was cut off, no call without its answer."""
 
-import json
 from collections.abc import Iterable, Sequence
 from uuid import uuid4
 
-from vernal.values.arguments import normalise
+from vernal.values.arguments import is_json_object, normalise
 from vernal.values.messages import AssistantMessage, Message, ToolCall, ToolResponse, ToolResponseMessage
 from vernal.values.responses import CUT_OFF, ChatGenerationMetadata, ChatResponse, Generation
 
@@ -85,14 +84,6 @@ def replayable(messages: Sequence[Message]) -> tuple[Message, ...]:
     if pending:
         repaired.append(_refusals(pending))
     return tuple(repaired)
-
-
-def is_json_object(text: str) -> bool:
-    """Whether `text` is the JSON text of an object."""
-    try:
-        return isinstance(json.loads(text), dict)
-    except (ValueError, RecursionError):
-        return False
 
 
 def _is_cut_off(generation: Generation) -> bool:

@@ -30,7 +30,8 @@ class AnsweredCall:
 class Turn:
     """The own record of one turn: the calls that were answered, the ids in use, the usage and the model of each round,
     the options that went to the model last, the generations of its answer whose calls have been repaired and not yet
-    executed, who hears of events, how it was resumed, if it was, and whether the model was told of a used-up budget.
+    executed, who hears of events, how it was resumed, if it was, and whether the model was told that no further call is
+    allowed.
 
     Limits and the guard against identical calls count here (R10, R23), so that memory, hooks and advisors may change
     what is sent without changing what counts.
@@ -46,7 +47,7 @@ class Turn:
     repaired: "tuple[Generation, ...]" = ()
     listener: Callable[[ChatEvent], None] | None = None
     resumption: "Resumption | None" = None
-    overspent: bool = False
+    exhausted: bool = False
 
     @property
     def total(self) -> int:
