@@ -53,6 +53,9 @@ class ChatMemoryRepository(TwoFaced, abstract=True):
 class InMemoryChatMemoryRepository(ChatMemoryRepository):
     """Keeps conversations in this process, as long as it lives."""
 
+    # The asynchronous faces call the blocking ones of this very class: those of a subclass may be made of its own
+    # asynchronous ones.
+
     def __init__(self) -> None:
         self._conversations: dict[str, tuple[Message, ...]] = {}
 
@@ -62,7 +65,7 @@ class InMemoryChatMemoryRepository(ChatMemoryRepository):
 
     async def afind_conversation_ids(self) -> list[str]:
         """The ids of all conversations."""
-        return self.find_conversation_ids()
+        return InMemoryChatMemoryRepository.find_conversation_ids(self)
 
     def find_by_conversation_id(self, conversation_id: str) -> list[Message]:
         """The messages of a conversation in order; none for an unknown one."""
@@ -70,7 +73,7 @@ class InMemoryChatMemoryRepository(ChatMemoryRepository):
 
     async def afind_by_conversation_id(self, conversation_id: str) -> list[Message]:
         """The messages of a conversation in order; none for an unknown one."""
-        return self.find_by_conversation_id(conversation_id)
+        return InMemoryChatMemoryRepository.find_by_conversation_id(self, conversation_id)
 
     def save_all(self, conversation_id: str, messages: Sequence[Message]) -> None:
         """Replace the messages of a conversation."""
@@ -78,7 +81,7 @@ class InMemoryChatMemoryRepository(ChatMemoryRepository):
 
     async def asave_all(self, conversation_id: str, messages: Sequence[Message]) -> None:
         """Replace the messages of a conversation."""
-        self.save_all(conversation_id, messages)
+        InMemoryChatMemoryRepository.save_all(self, conversation_id, messages)
 
     def delete_by_conversation_id(self, conversation_id: str) -> None:
         """Forget a conversation; an unknown one is no error."""
@@ -86,7 +89,7 @@ class InMemoryChatMemoryRepository(ChatMemoryRepository):
 
     async def adelete_by_conversation_id(self, conversation_id: str) -> None:
         """Forget a conversation; an unknown one is no error."""
-        self.delete_by_conversation_id(conversation_id)
+        InMemoryChatMemoryRepository.delete_by_conversation_id(self, conversation_id)
 
 
 def checked_id(conversation_id: str) -> str:

@@ -6,8 +6,9 @@ from typing import Any, TypeVar, overload
 from vernal.errors import UsageError
 from vernal.values.exchange import ChatClientResponse
 from vernal.values.messages import AssistantMessage, Media, ToolCall
-from vernal.values.replay import withhold_cut_off_calls
+from vernal.values.replay import WITHHELD_TOOL_CALLS, withhold_cut_off_calls
 from vernal.values.responses import (
+    CUT_OFF,
     ChatGenerationMetadata,
     ChatResponse,
     ChatResponseMetadata,
@@ -145,11 +146,15 @@ class _Collected:
             self._media += message.media
         if message.metadata:
             self._message_metadata.update(message.metadata)
-        if metadata.finish_reason is not None:
+        if metadata.finish_reason is not None and not self._has_cut_off_calls():
             self._finish_reason = metadata.finish_reason
             self._native = metadata.native_finish_reason
         if metadata.properties:
             self._properties.update(metadata.properties)
+
+    def _has_cut_off_calls(self) -> bool:
+        """Whether calls have been cut off: no later reason unsays that (R6)."""
+        return self._finish_reason in CUT_OFF and bool(self._calls or WITHHELD_TOOL_CALLS in self._properties)
 
     def build(self) -> Generation:
         message = AssistantMessage(
