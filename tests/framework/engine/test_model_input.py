@@ -24,8 +24,8 @@ from vernal import (
     tool_callbacks,
 )
 from vernal.testing import ScriptedChatModel, chunks, tool_calls
-from vernal.values.arguments import RAW_ARGUMENTS, normalise, parse_arguments
-from vernal.values.replay import is_json_object, repair_calls
+from vernal.values.arguments import RAW_ARGUMENTS, is_json_object, normalise, parse_arguments
+from vernal.values.replay import repair_calls
 
 if TYPE_CHECKING:
     from tests.framework.engine.conftest import Execute, Form
