@@ -9,7 +9,7 @@ from vernal.http.timeouts import DEFAULT_TIMEOUTS, Timeouts
 if TYPE_CHECKING:
     import httpx
 
-    from vernal.http.transport import LoopTransport
+    from vernal.http.transport import LoopTransport, Response
 
 
 @dataclass(kw_only=True, eq=False)
@@ -59,11 +59,11 @@ class HttpClients:
 
     async def post(
         self, url: "httpx.URL", headers: "httpx.Headers", content: bytes, *, connect_timeout: float | None = None
-    ) -> "httpx.Response":
-        """Send `content` to `url`; the body of the response is unread, and the caller closes the response.
+    ) -> "Response | httpx.Response":
+        """Send `content` to `url`; the body of the response is unread, and the caller closes its stream.
 
-        A prepared request goes straight to the transport, which spares what `httpx.AsyncClient` does for each request
-        (merging, redirects, authentication, cookies): 0.2 ms of 0.95 ms. `connect_timeout` is in seconds; a client of
+        It goes straight to the transport, which spares what `httpx.AsyncClient` does for each request (merging,
+        redirects, authentication, cookies): 0.2 ms of 0.95 ms. `connect_timeout` is in seconds; a client of
         your own has its own timeouts. All others are the caller's affair.
 
         Raises:
@@ -72,15 +72,7 @@ class HttpClients:
         if self.client is not None:
             request = self.client.build_request("POST", url, headers=headers, content=content)
             return await self.client.send(request, stream=True)
-        import httpx
-
-        headers = httpx.Headers(headers, encoding="utf-8")
-        headers.setdefault("host", url.netloc.decode("ascii"))
-        headers["content-length"] = str(len(content))
-        stream = httpx.ByteStream(content)  # given as content, httpx looks through all headers again: 20 µs
-        extensions = {"timeout": {"connect": connect_timeout}}
-        request = httpx.Request("POST", url, headers=headers, stream=stream, extensions=extensions)
-        return await self._loop_transport().handle_async_request(request)
+        return await self._loop_transport().post(url, headers, content, connect_timeout)
 
     async def aclose(self) -> None:
         """Close all connections that were made here; a client of your own stays open."""

@@ -5,7 +5,7 @@ Imported when the first request is made: it loads httpx.
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +17,7 @@ from vernal.http.errors import BrokenStreamError, ModelConnectionError, ModelErr
 from vernal.http.refusals import read_refusal
 from vernal.http.retry import DEFAULT_RETRY_POLICY, RetryPolicy, retry_after
 from vernal.http.timeouts import Timeouts
+from vernal.http.transport import Response
 from vernal.http.wire import decode_json
 
 logger = logging.getLogger("vernal.http")
@@ -207,7 +208,7 @@ class Endpoint:
             await stream.aclose()
         raise self._refused(response, content)
 
-    def _refused(self, response: httpx.Response, content: bytes) -> ModelError:
+    def _refused(self, response: Response | httpx.Response, content: bytes) -> ModelError:
         if response.status_code < 400:
             return ProtocolError(
                 f"{self.url} answers with a redirection to {response.headers.get('location')!r}",
@@ -231,26 +232,46 @@ class Endpoint:
 class ByteStream:
     """An answer of a service as it arrives: `read()` until it gives `b""`, then (or earlier) `aclose()`."""
 
-    __slots__ = ("_ahead", "_chunks", "_end", "_endpoint", "_limits", "_read_before", "_response", "_tell", "headers")
+    __slots__ = (
+        "_ahead",
+        "_body",
+        "_chunks",
+        "_end",
+        "_endpoint",
+        "_limits",
+        "_nowait",
+        "_read_before",
+        "_rest",
+        "_tell",
+        "headers",
+    )
 
     def __init__(
-        self, endpoint: Endpoint, response: httpx.Response, end: float | None, tell: Callable[[str, bytes], None] | None
+        self,
+        endpoint: Endpoint,
+        response: Response | httpx.Response,
+        end: float | None,
+        tell: Callable[[str, bytes], None] | None,
     ) -> None:
         self.headers = response.headers
         self._endpoint = endpoint
-        self._response = response
         self._limits = endpoint.limits
         self._end = end
         self._tell = tell
         self._ahead = b""
         self._read_before = False
         body = response.stream
-        encoded = any(name.lower() == b"content-encoding" for name, _ in response.headers.raw)
-        if isinstance(body, httpx.AsyncByteStream) and not encoded:
+        assert isinstance(body, httpx.AsyncByteStream)  # as httpx.AsyncClient demands of every transport
+        self._body = body
+        if any(name.lower() == b"content-encoding" for name, _ in response.headers.raw):
+            decoding = httpx.Response(response.status_code, headers=response.headers, stream=body)
+            self._chunks: AsyncIterator[bytes] = decoding.aiter_bytes()
+            self._nowait: Callable[[], bytes] | None = None
+        else:
             # httpx's own iteration decodes and counts; a body that is not compressed needs neither.
             self._chunks = aiter(body)
-        else:
-            self._chunks = response.aiter_bytes()
+            self._nowait = getattr(body, "read_nowait", None)
+        self._rest: Callable[[], bytes | None] | None = getattr(body, "rest_nowait", None) if self._nowait else None
 
     async def read(self, *, within: float | None = None) -> bytes:
         """The next bytes, `b""` at the end; `within` seconds instead of the limit between chunks.
@@ -262,6 +283,11 @@ class ByteStream:
         if self._ahead:
             ahead, self._ahead = self._ahead, b""
             return ahead
+        if self._nowait is not None and (data := self._nowait()):  # there already: no time limit is set up for it
+            self._read_before = True
+            if self._tell is not None:
+                self._tell("received", data)
+            return data
         name = "between_chunks" if self._read_before else "first_token"
         limit = within or getattr(self._limits, name)
         self._read_before = True
@@ -285,6 +311,8 @@ class ByteStream:
 
     async def read_all(self, at_most: int | None = None) -> bytes:
         """All that is to come, within the limit for the first byte, or no more than about `at_most` bytes."""
+        if self._rest is not None and self._tell is None and (data := self._rest()) is not None:
+            return self._ahead + data if self._ahead else data
         limit, pieces, size = self._limits.first_token, [self._ahead], 0
         try:
             async with asyncio.timeout_at(_earlier(asyncio.get_running_loop().time(), limit, self._end)):
@@ -314,8 +342,8 @@ class ByteStream:
         close = getattr(chunks, "aclose", None)
         if close is not None:
             await close()
-        if chunks is not self._response.stream:
-            await self._response.aclose()
+        if chunks is not self._body:
+            await self._body.aclose()
 
 
 def request_id(headers: httpx.Headers | None) -> str | None:

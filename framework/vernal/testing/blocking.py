@@ -11,6 +11,8 @@ from vernal.http.clients import HttpClients
 if TYPE_CHECKING:
     import httpx
 
+    from vernal.http.transport import Response
+
 
 class RealModelBlockedError(UsageError):
     """A test asked a real model service; `url` is its address."""
@@ -46,7 +48,7 @@ def real_models_blocked() -> Iterator[None]:
         content: bytes,
         *,
         connect_timeout: float | None = None,
-    ) -> "httpx.Response":
+    ) -> "Response | httpx.Response":
         if _is_real(self, url):
             raise RealModelBlockedError(str(url))
         return await post(self, url, headers, content, connect_timeout=connect_timeout)

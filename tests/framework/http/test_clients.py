@@ -18,13 +18,16 @@ OK = Reply.of_json({"ok": True})
 TRANSPORTS = pytest.mark.parametrize("transport", ["aiohttp", "httpx"])
 
 
-async def ask(clients: HttpClients, url: str) -> int:
+async def ask(clients: HttpClients, url: str, content: bytes = b"{}") -> int:
     """The status of one request whose answer is read to its end."""
-    response = await clients.post(httpx.URL(url), httpx.Headers(), b"{}")
+    response = await clients.post(httpx.URL(url), httpx.Headers(), content)
+    body = response.stream
+    assert isinstance(body, httpx.AsyncByteStream)
     try:
-        await response.aread()
+        async for _ in body:
+            pass
     finally:
-        await response.aclose()
+        await body.aclose()
     return response.status_code
 
 
@@ -175,8 +178,7 @@ def test_large_bodies_arrive_whole() -> None:
     async def main() -> int:
         async with replaying(OK) as server:
             clients = HttpClients(transport="aiohttp")
-            response = await clients.post(httpx.URL(server.url), httpx.Headers(), b"x" * 3_000_000)
-            await response.aclose()
+            await ask(clients, server.url, b"x" * 3_000_000)
             return len(server.asked[0].body)
 
     assert asyncio.run(main()) == 3_000_000
