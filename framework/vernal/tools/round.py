@@ -223,18 +223,31 @@ class ToolRound:
         if not group:
             return
         bound = asyncio.Semaphore(self._manager.max_parallel_calls)
-        tasks = [asyncio.create_task(self._run_bounded(call, bound)) for call in group]
+        # Each call tells of its end itself: by `gather` the loop would turn once more before the round goes on.
+        ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        running = len(group)
+
+        async def run(planned: _Planned) -> None:
+            nonlocal running
+            try:
+                async with bound:
+                    await self._run_one(planned)
+            except BaseException as error:
+                if not ended.done():
+                    ended.set_exception(error)
+                raise
+            running -= 1
+            if not running and not ended.done():
+                ended.set_result(None)
+
+        tasks = [asyncio.create_task(run(call)) for call in group]
         try:
-            await asyncio.gather(*tasks)
+            await ended
         except BaseException:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
             raise
-
-    async def _run_bounded(self, planned: _Planned, bound: asyncio.Semaphore) -> None:
-        async with bound:
-            await self._run_one(planned)
 
     def _tell_refusals(self, planned: list[_Planned]) -> None:
         for each in planned:
