@@ -263,7 +263,7 @@ class ByteStream:
         body = response.stream
         assert isinstance(body, httpx.AsyncByteStream)  # as httpx.AsyncClient demands of every transport
         self._body = body
-        if any(name.lower() == b"content-encoding" for name, _ in response.headers.raw):
+        if "content-encoding" in response.headers:
             decoding = httpx.Response(response.status_code, headers=response.headers, stream=body)
             self._chunks: AsyncIterator[bytes] = decoding.aiter_bytes()
             self._nowait: Callable[[], bytes] | None = None

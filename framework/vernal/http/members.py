@@ -6,6 +6,8 @@ from typing import Any
 
 def unmapped(members: Mapping[str, Any], mapped: frozenset[str]) -> dict[str, Any]:
     """The members that have no place of their own, to be kept as they came; null ones say nothing (OAI-12)."""
+    if members.keys() <= mapped:  # as it nearly always is
+        return {}
     return {name: value for name, value in members.items() if name not in mapped and value is not None}
 
 

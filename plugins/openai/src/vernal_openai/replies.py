@@ -178,6 +178,8 @@ class ResponseHeaders:
         limits: dict[str, str] = {}
         self.properties: dict[str, Any] = {}
         for name, value in headers:
+            if name[:2] not in (b"x-", b"X-"):
+                continue
             name = name.lower()
             if name.startswith(b"x-ratelimit-"):
                 limits[name[12:].decode("latin-1")] = value.decode("latin-1")
