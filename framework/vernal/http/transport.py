@@ -42,6 +42,10 @@ class Response:
     headers: httpx.Headers
     stream: httpx.AsyncByteStream
 
+    async def aclose(self) -> None:
+        """Release the connection: to be used again where the body was read to its end, closed otherwise."""
+        await self.stream.aclose()
+
 
 Post = Callable[[httpx.URL, httpx.Headers, bytes, float | None], Awaitable[Response]]
 

@@ -95,9 +95,9 @@ class ToolCallLimits:
     answered with a hint instead (R10).
 
     `max_tokens` and `max_cost` are budgets of the turn, over all its rounds: once one is used up, no tool of that round
-    runs. `on_limit_exceeded` decides what follows; a model that is told that no further call is allowed, for a budget or
-    for the total, has one more round to answer in: if it calls tools again, the turn ends. Costs
-    are in the currency of `prices`, by the name of the model or the begin of it; the longest that fits counts.
+    runs. `on_limit_exceeded` decides what follows; a model that is told that no further call is allowed, for a budget
+    or for the total, has one more round to answer in: if it calls tools again, the turn ends. Costs are in the currency
+    of `prices`, by the name of the model or the begin of it; the longest that fits counts.
 
     Raises:
         ValueError: a limit is not greater than 0, or a tool name is blank (LIM-21).
