@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from vernal.advisors.memory import CONVERSATION_ID, MessageChatMemoryAdvisor
     from vernal.advisors.recovery import FallbackModelAdvisor, RetryAdvisor
     from vernal.advisors.safeguard import SafeGuardAdvisor
-    from vernal.advisors.tool_calling import ToolCallingAdvisor, ToolExecutionEligibilityChecker
+    from vernal.advisors.tool_calling import ToolCallingAdvisor, ToolExecutionEligibilityChecker, has_tool_calls
     from vernal.advisors.validation import StructuredOutputValidationAdvisor
     from vernal.client.builder import ChatClientBuilder, ChatClientCustomizer
     from vernal.client.client import ChatClient
@@ -164,7 +164,7 @@ _MODULES = {
     "advisors.memory": "CONVERSATION_ID MessageChatMemoryAdvisor",
     "advisors.recovery": "FallbackModelAdvisor RetryAdvisor",
     "advisors.safeguard": "SafeGuardAdvisor",
-    "advisors.tool_calling": "ToolCallingAdvisor ToolExecutionEligibilityChecker",
+    "advisors.tool_calling": "ToolCallingAdvisor ToolExecutionEligibilityChecker has_tool_calls",
     "advisors.validation": "StructuredOutputValidationAdvisor",
     "client.builder": "ChatClientBuilder ChatClientCustomizer",
     "client.client": "ChatClient",
@@ -387,6 +387,7 @@ __all__ = [
     "configuration",
     "fallback",
     "frozen",
+    "has_tool_calls",
     "hookimpl",
     "merge_options",
     "on_bean",
