@@ -1,13 +1,16 @@
 """What is built and installed works as the checkout does."""
 
 import json
-import os
-import subprocess
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from vernal import __all__ as public_names
+
+if TYPE_CHECKING:
+    from tests.packaging.conftest import Environment
 
 pytestmark = pytest.mark.packaging
 
@@ -26,40 +29,36 @@ with Application() as context:
 """
 
 
-def run(python: Path, *arguments: str, directory: Path, **variables: str) -> str:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("VERNAL_", "OPENAI_"))}
-    command = [str(python), *arguments]
-    done = subprocess.run(
-        command, capture_output=True, text=True, check=False, cwd=directory, env={**environment, **variables}
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+@pytest.fixture(scope="module")
+def installed(environment_of: "Callable[..., Environment]") -> "Environment":
+    """Vernal and one of its providers, installed."""
+    return environment_of(Path(__file__).resolve().parents[2] / "plugins" / "openai")
 
 
-def test_the_first_application_runs_from_the_wheel(installed: Path, tmp_path: Path) -> None:
+def test_the_first_application_runs_from_the_wheel(installed: "Environment", tmp_path: Path) -> None:
     """A fresh environment with the wheels answers a question by calling the user's tool."""
-    answer, place = run(
-        installed, "-c", FIRST_APPLICATION, directory=tmp_path, VERNAL_CHAT__MODEL="offline"
+    answer, place = installed.output(
+        "-c", FIRST_APPLICATION, directory=tmp_path, VERNAL_CHAT__MODEL="offline"
     ).splitlines()
     assert answer == "18 °C in Oslo"
-    assert str(installed.parent.parent) in place
+    assert str(installed.site) in place
 
 
-def test_the_provider_is_found_by_installation(installed: Path, tmp_path: Path) -> None:
+def test_the_provider_is_found_by_installation(installed: "Environment", tmp_path: Path) -> None:
     """Both distributions come in by their entry points, with name and version."""
-    rows = json.loads(run(installed, "-m", "vernal", "plugins", "--json", directory=tmp_path))
+    rows = json.loads(installed.output("-m", "vernal", "plugins", "--json", directory=tmp_path))
     text = json.dumps(rows)
     assert "vernal-openai" in text
     assert "vernal-autoconfig" in text
 
 
-def test_the_wheel_says_that_it_is_typed(installed: Path, tmp_path: Path) -> None:
+def test_the_wheel_says_that_it_is_typed(installed: "Environment", tmp_path: Path) -> None:
     """The marker for type checkers is in the wheel."""
     code = "import vernal, pathlib; print((pathlib.Path(vernal.__file__).parent / 'py.typed').exists())"
-    assert run(installed, "-c", code, directory=tmp_path).strip() == "True"
+    assert installed.output("-c", code, directory=tmp_path).strip() == "True"
 
 
-def test_every_public_name_is_in_the_wheel(installed: Path, tmp_path: Path) -> None:
+def test_every_public_name_is_in_the_wheel(installed: "Environment", tmp_path: Path) -> None:
     """Each name of the façade can be imported from the wheel."""
     code = "import vernal; print(sum(getattr(vernal, name) is not None for name in vernal.__all__))"
-    assert run(installed, "-c", code, directory=tmp_path).strip() == str(len(public_names))
+    assert installed.output("-c", code, directory=tmp_path).strip() == str(len(public_names))
