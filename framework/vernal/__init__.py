@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         Application,
         ApplicationContext,
         BeanDefinition,
+        ConditionContext,
         ConditionReport,
         Named,
         ObjectProvider,
@@ -171,7 +172,7 @@ _MODULES = {
     "client.spec": "ChatClientRequestSpec",
     "client.templates": "TemplateRenderer template_renderer",
     "context": (
-        "Application ApplicationContext BeanDefinition ConditionReport Named ObjectProvider "
+        "Application ApplicationContext BeanDefinition ConditionContext ConditionReport Named ObjectProvider "
         "auto_configuration bean condition configuration on_bean on_missing_bean on_missing_module "
         "on_module on_profile on_setting on_single_candidate primary"
     ),
@@ -273,6 +274,7 @@ __all__ = [
     "ChatOptions",
     "ChatResponse",
     "ChatResponseMetadata",
+    "ConditionContext",
     "ConditionReport",
     "ConfigurationError",
     "DefaultAroundAdvisorChain",

@@ -159,7 +159,7 @@ def enabled(default: BeanMethod) -> ApplicationContextRunner:
     conditions = (*default.source.conditions, *default.conditions)
     for condition in conditions:
         if isinstance(condition, OnSetting) and not condition.match_if_missing:
-            wanted = condition.having if condition.having is not None else value_for(condition.key)
+            wanted = condition.wanted[0] if condition.wanted else value_for(condition.key)
             runner = runner.with_settings({condition.key: wanted})
     asked = [each for one in conditions if isinstance(one, OnBean) for each in one.types]
     for number, wanted_type in enumerate(asked):

@@ -167,10 +167,13 @@ def test_a_condition_on_a_module_finds_it_without_importing_it() -> None:
         (True, None, False, True),
         (False, None, True, False),
         (3, 3, False, True),
+        ("Hybrid", ("semantic", "hybrid"), False, True),
+        ("regex", ("semantic", "hybrid"), True, False),
+        (None, ("semantic", "hybrid"), False, False),
     ],
 )
 def test_settings(given: object, having: object, if_missing: bool, matched: bool) -> None:
-    """`on_setting`: present and not false, or the wanted value; an absent or empty one is decided by the default."""
+    """`on_setting`: present and not false, or a wanted value; an absent or empty one is decided by the default."""
     runner = ApplicationContextRunner()
     if given is not None:
         runner = runner.with_settings({"thing": {"kind": given}}).with_sources(Known)

@@ -35,7 +35,7 @@ class OnModule(Condition):
 
 
 class OnSetting(Condition):
-    """Matches when a setting is there and not false, or has the wanted value."""
+    """Matches when a setting is there and not false, or has the wanted value, or one of several."""
 
     def __init__(self, key: str, *, having: object, match_if_missing: bool) -> None:
         if not isinstance(key, str) or not key:
@@ -54,13 +54,19 @@ class OnSetting(Condition):
             matched = given not in _FALSE
             reason = f"{self.key} is {'set' if matched else 'false'} ({setting.origin})"
             return self.outcome(matched, reason, cure=self._cure(), **evidence)
-        wanted = _plain(self.having)
-        matched = (given in _FALSE) is (wanted in _FALSE) if isinstance(self.having, bool) else given == wanted
-        reason = f"{self.key} {'has' if matched else 'does not have'} the value {self.having!r} ({setting.origin})"
+        matched = any(_is_meant(given, wanted) for wanted in self.wanted)
+        values = " or ".join(map(repr, self.wanted))
+        reason = f"{self.key} {'has' if matched else 'does not have'} the value {values} ({setting.origin})"
         return self.outcome(matched, reason, cure=self._cure(), **evidence)
 
+    @property
+    def wanted(self) -> tuple[object, ...]:
+        """The values of which one is wanted; none where any will do that is not false."""
+        several = isinstance(self.having, tuple | list)
+        return tuple(self.having) if several else () if self.having is None else (self.having,)
+
     def _cure(self) -> str:
-        wanted = "…" if self.having is None else _plain(self.having)
+        wanted = _plain(self.wanted[0]) if self.wanted else "…"
         return f"set {variable_of(self.key)}={wanted}"
 
     def __str__(self) -> str:
@@ -101,7 +107,8 @@ def on_setting(key: str, /, *, having: object = None, match_if_missing: bool = F
 
     Args:
         key: Dotted key below `VERNAL_`, such as "chat.client.tool_calling.enabled".
-        having: The wanted value; compared as text, case-insensitive, a bool as pydantic reads it.
+        having: The wanted value, or a tuple of those of which one is wanted; compared as text, case-insensitive, a
+            bool as pydantic reads it.
         match_if_missing: The answer where the setting is absent or empty.
     """
     return OnSetting(key, having=having, match_if_missing=match_if_missing)
@@ -110,6 +117,12 @@ def on_setting(key: str, /, *, having: object = None, match_if_missing: bool = F
 def on_profile(*profiles: str) -> Condition:
     """Count only if one of these profiles is active (`VERNAL_PROFILES`); "!prod" means that prod is not."""
     return OnProfile(*profiles)
+
+
+def _is_meant(given: str, wanted: object) -> bool:
+    """Whether a given text stands for the wanted value."""
+    plain = _plain(wanted)
+    return (given in _FALSE) is (plain in _FALSE) if isinstance(wanted, bool) else given == plain
 
 
 def _plain(value: object) -> str:

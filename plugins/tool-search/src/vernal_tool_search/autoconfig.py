@@ -1,7 +1,5 @@
 """The default beans of the plugin."""
 
-from typing import Any
-
 from vernal import (
     LOWEST_PRECEDENCE,
     EmbeddingModel,
@@ -11,7 +9,7 @@ from vernal import (
     ToolExecutionEligibilityChecker,
     auto_configuration,
     bean,
-    condition,
+    has_tool_calls,
     on_bean,
     on_missing_bean,
     on_module,
@@ -85,10 +83,9 @@ class ToolSearchAutoConfiguration:
         checker: ObjectProvider[ToolExecutionEligibilityChecker],
     ) -> ToolAdvisor:
         """The loop that clients register."""
-        own = checker.get_if_unique()
-        more: dict[str, Any] = {} if own is None else {"tool_execution_eligibility_checker": own}
         return ToolSearchToolCallingAdvisor(
             tool_calling_manager=manager,
+            tool_execution_eligibility_checker=checker.get_if_unique(has_tool_calls),
             tool_index=index,
             eviction_strategy=eviction_strategy,
             advisor_order=settings.advisor_order,
@@ -96,19 +93,12 @@ class ToolSearchAutoConfiguration:
             session_id_key_name=settings.session_id_key_name,
             reference_tool_name_accumulation=settings.reference_tool_name_accumulation,
             system_message_suffix=settings.system_message_suffix,
-            **more,
         )
-
-
-def searches_by_meaning(context: Any) -> bool:
-    """Whether the settings ask for an index that needs an embedding model."""
-    chosen = context.environment.lookup(INDEX_TYPE)
-    return chosen is not None and chosen.value in ("semantic", "hybrid")
 
 
 @auto_configuration(order=LOWEST_PRECEDENCE, after=("OpenAiAutoConfiguration", "OllamaAutoConfiguration"))
 @on_setting(ENABLED)
-@condition(searches_by_meaning)
+@on_setting(INDEX_TYPE, having=("semantic", "hybrid"))
 class EmbeddedModelAutoConfiguration:
     """Where tools are searched by meaning and nobody else has an embedding model, the embedded one is there."""
 
