@@ -62,8 +62,9 @@ class OnSetting(Condition):
     @property
     def wanted(self) -> tuple[object, ...]:
         """The values of which one is wanted; none where any will do that is not false."""
-        several = isinstance(self.having, tuple | list)
-        return tuple(self.having) if several else () if self.having is None else (self.having,)
+        if isinstance(self.having, tuple | list):
+            return tuple(self.having)
+        return () if self.having is None else (self.having,)
 
     def _cure(self) -> str:
         wanted = _plain(self.wanted[0]) if self.wanted else "…"
