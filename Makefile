@@ -3,12 +3,13 @@
 # make test-all       the same with the large profile of the property tests
 # make check          linters, types, layers, and the numbers of the specification that no test carries
 # make bench          what a turn costs, as ratios to loops written by hand
+# make bench-search   what a search for tools finds, saves and costs
 PYTHON ?= python3
 BIN := .venv/bin
 PROJECTS := pyproject.toml constraints.txt $(wildcard plugins/*/pyproject.toml)
 PLUGINS := $(foreach plugin,$(wildcard plugins/*/pyproject.toml),-e $(dir $(plugin)))
 
-.PHONY: demo test test-all check bench clean
+.PHONY: demo test test-all check bench bench-search clean
 
 demo: export DEMO_QUESTION := $(value Q)
 demo: .venv/.installed
@@ -29,6 +30,9 @@ check: .venv/.installed-dev
 
 bench: .venv/.installed-dev
 	$(BIN)/python bench/run.py $(ARGS)
+
+bench-search: .venv/.installed-dev
+	$(BIN)/python bench/tool_search.py
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv

@@ -357,6 +357,15 @@ def test_a_request_without_tools_passes_through(ask: Any, index: Any) -> None:
     assert (assistant.model.requests[0].system_message.text, index.indexed) == ("", [])
 
 
+def test_what_a_turn_may_use_travels_in_its_own_context(index: Any) -> None:
+    """TSA-20: tools and session stand in the context of the turn, and each turn has its own."""
+    assistant = Assistant(index, ["1", "2"])
+    contexts = [assistant.spec(name).call().chat_client_response().context["vernal.tool_search"] for name in "ab"]
+    assert [(turn.session_id, [*turn.tools]) for turn in contexts] == [
+        (name, ["weather", "clothing", "currency"]) for name in "ab"
+    ]
+
+
 def test_sessions_find_for_themselves(ask: Any, index: Any) -> None:
     """What one session has found is not offered to another."""
     assistant = Assistant(index, [search("weather"), "1", "2", "3"])
