@@ -8,6 +8,8 @@ import pytest
 
 from vernal import (
     HIGHEST_PRECEDENCE,
+    Allow,
+    ApprovalInterceptor,
     AssistantMessage,
     ChatClient,
     ChatClientRequestSpec,
@@ -18,11 +20,13 @@ from vernal import (
     MessageChatMemoryAdvisor,
     MessageWindowChatMemory,
     Prompt,
+    SuspendedTurn,
     ToolCallback,
     ToolCallingChatOptions,
     ToolContext,
     ToolResponse,
     ToolResponseMessage,
+    TurnSuspended,
     UsageError,
     UserMessage,
     tool,
@@ -347,6 +351,32 @@ def test_what_a_hook_adds_stays_on_offer(ask: Any, index: Any) -> None:
         [SEARCH, "weather", "clock"],
         [SEARCH, "weather", "clock"],
     ]
+
+
+def test_a_suspended_turn_goes_on_with_what_it_has_found(ask: Any, index: Any) -> None:
+    """A found tool that waits for somebody's word runs when the turn is resumed elsewhere, and stays on offer."""
+
+    @tool(effects="destructive")
+    def erase(name: str) -> str:
+        """Erase a disk."""
+        return f"{name} is erased"
+
+    def assistant(*script: Any) -> Assistant:
+        manager = DefaultToolCallingManager(interceptors=(ApprovalInterceptor({"destructive"}),))
+        return Assistant(index, script, tool_calling_manager=manager)
+
+    tools = (*TOOLS, erase)
+    here = assistant(search("erase"), tool_call("erase", name="sda"))
+    with pytest.raises(TurnSuspended) as suspended:
+        ask(here.spec(tools=tools))
+    state = SuspendedTurn.from_json(suspended.value.state.to_json())
+    elsewhere = assistant(search("weather"), "Done.")
+    request = elsewhere.client.prompt().tools(*tools).advisors(conversation_id="s")
+    assert ask(request.resume(state, {call.id: Allow() for call in state.pending})) == "Done."
+    assert elsewhere.model.requests[0].messages[-1] == ToolResponseMessage(
+        [ToolResponse(state.pending[0].id, "erase", "sda is erased")]
+    )
+    assert elsewhere.offers == [[SEARCH, "erase"], [SEARCH, "erase", "weather"]]
 
 
 def test_a_request_without_tools_passes_through(ask: Any, index: Any) -> None:

@@ -23,7 +23,7 @@ class WordLlamaEmbeddingModel(EmbeddingModel):
         ConfigurationError: from embedding, where the package is not installed.
     """
 
-    async def aembed(self, texts: Sequence[str]) -> EmbeddingResponse:
+    def embed(self, texts: Sequence[str]) -> EmbeddingResponse:
         """The vectors of `texts`; the usage counts their tokens."""
         import numpy as np
 
