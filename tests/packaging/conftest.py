@@ -27,6 +27,10 @@ class Environment:
         for entry in Path(sysconfig.get_path("purelib")).iterdir():
             if not entry.name.startswith(("vernal", "_vernal")) and entry.suffix != ".pth":
                 (self.site / entry.name).symlink_to(entry)
+        self.install(*wheels)
+
+    def install(self, *wheels: Path) -> None:
+        """Install wheels, and nothing that they depend on."""
         install = (sys.executable, "-m", "pip", "install", "--no-deps", "--no-index", "--target", str(self.site))
         checked(*install, *map(str, wheels))
 

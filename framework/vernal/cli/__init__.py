@@ -6,6 +6,7 @@
     models.py      which model answers, and whether it does
     doctor/        everything that looks wrong, with cures
     diagram/       the beans as a tree, for Graphviz, and as a picture
+    new/           packages to begin with
     views.py       each view as plain data
     screen.py      the same data as text for people
     extensions.py  commands of plugins

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
@@ -13,6 +14,8 @@ from vernal.cli.doctor import Level, examine_inspected
 from vernal.cli.extensions import add_plugin_commands
 from vernal.cli.inspection import Inspection, inspect_application
 from vernal.cli.models import ask_model, find_models
+from vernal.cli.new.naming import Kind, Naming
+from vernal.cli.new.writing import write
 from vernal.cli.tools import find_tools, list_tools
 from vernal.errors import VernalError
 
@@ -95,6 +98,21 @@ def doctor(place: App = None, as_json: AsJson = False) -> None:
     _show(inspection, views.doctor_view(findings), screen.show_findings, as_json, failed=failed)
 
 
+def new(
+    kind: Annotated[Kind, typer.Argument(help="What is written.")],
+    name: Annotated[str, typer.Argument(help="Its name, such as order-desk.")],
+    directory: Annotated[Path, typer.Option("--in", help="Where its folder is made.")] = Path(),
+) -> None:
+    """Write a new plugin or application: a package with tests, which pass as it stands."""
+    try:
+        project, files = write(Naming(kind, name), directory)
+    except VernalError as error:
+        raise typer.BadParameter(str(error)) from error
+    for file in files:
+        typer.echo(project / file)
+    typer.echo(f"\nNext: cd {project}, pip install -e . --group dev, pytest; README.md says what is in it.")
+
+
 COMMANDS: Mapping[str, Callable[..., None]] = {
     "settings": settings,
     "plugins": plugins,
@@ -103,6 +121,7 @@ COMMANDS: Mapping[str, Callable[..., None]] = {
     "tools": tools,
     "models": models,
     "doctor": doctor,
+    "new": new,
 }
 
 
@@ -110,7 +129,7 @@ def program(arguments: Sequence[str]) -> typer.Typer:
     """The program for these arguments; plugins are asked for commands only where none of ours is meant."""
     made = typer.Typer(
         name="vernal",
-        help="What an application is made of, and why; it is looked at, not started.",
+        help="What an application is made of, and why; it is looked at, not started. And new ones.",
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,
