@@ -21,7 +21,8 @@ from vernal.http.errors import (
 )
 from vernal.values.mappings import EMPTY
 
-QUOTA_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"})
+QUOTA_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "billing_error"})
+QUOTA_PHRASES = re.compile(r"credit balance is too low|insufficient balance", re.IGNORECASE)
 CONTEXT_CODES = frozenset({"context_length_exceeded", "exceed_context_size_error"})
 FILTER_CODES = frozenset({"content_filter", "content_policy_violation", "data_inspection_failed"})
 CONTEXT_PHRASES = re.compile(
@@ -29,6 +30,17 @@ CONTEXT_PHRASES = re.compile(
     r"|input token count .* exceeds|exceeds? the (?:model's )?(?:max|available)[\w ]*(?:context|tokens)",
     re.IGNORECASE,
 )
+BY_NAME: Mapping[str, type[ModelError]] = {
+    "overloaded_error": OverloadedError,
+    "rate_limit_error": RateLimitError,
+    "rate_limit_exceeded": RateLimitError,
+    "authentication_error": AuthenticationError,
+    "permission_error": PermissionDeniedError,
+    "not_found_error": NotFoundError,
+    "invalid_request_error": BadRequestError,
+    "timeout_error": ModelTimeoutError,
+}
+"""What errors inside a stream are, which have no status."""
 BY_STATUS: Mapping[int, type[ModelError]] = {
     401: AuthenticationError,
     402: QuotaExceededError,
@@ -56,7 +68,7 @@ class Refusal:
 def error_class(status: int | None, refusal: Refusal) -> type[ModelError]:
     """The class of error for an HTTP `status` (None: an error inside a stream) and what the service said."""
     names = {str(name).casefold() for name in (refusal.code, refusal.type) if name is not None}
-    if names & QUOTA_CODES:
+    if names & QUOTA_CODES or (status in (None, 400, 403) and QUOTA_PHRASES.search(refusal.message)):
         return QuotaExceededError
     if names & FILTER_CODES:
         return ContentFilterError
@@ -65,7 +77,7 @@ def error_class(status: int | None, refusal: Refusal) -> type[ModelError]:
     if "overloaded_error" in names:
         return OverloadedError
     if status is None:
-        return RateLimitError if "rate_limit_exceeded" in names else ServiceError
+        return next((BY_NAME[name] for name in names if name in BY_NAME), ServiceError)
     return BY_STATUS.get(status) or (ServiceError if status >= 500 else BadRequestError)
 
 

@@ -1,7 +1,9 @@
 """What the settings of all services over HTTP have in common."""
 
 import dataclasses
-from typing import TYPE_CHECKING
+import logging
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Self
 
 from pydantic import Field
 
@@ -9,7 +11,10 @@ from vernal.context.settings.base import Settings
 from vernal.context.settings.types import Duration
 
 if TYPE_CHECKING:
+    from vernal.context.settings.environment import Environment
     from vernal.http import RetryPolicy, Timeouts
+
+_log = logging.getLogger("vernal.models")
 
 
 class ServiceSettings(Settings, abstract=True):
@@ -38,3 +43,25 @@ class ServiceSettings(Settings, abstract=True):
         from vernal.http import RetryPolicy
 
         return RetryPolicy(max_attempts=self.max_attempts)
+
+    def with_own_key(self, environment: "Environment", variable: str, is_owners: Callable[[str], bool]) -> Self:
+        """These settings without an `api_key` that was given for another address than `base_url` (R28).
+
+        A key that is only in `variable`, the name that all tools share, was given for the service itself, whose
+        addresses `is_owners` knows: it does not go to a base URL that vernal's own setting names.
+        """
+        prefix = self.settings_prefix
+        own_key, own_url = environment.lookup(f"{prefix}.api_key"), environment.lookup(f"{prefix}.base_url")
+        if getattr(self, "api_key", None) is None or own_key is not None or own_url is None:
+            return self
+        if is_owners(str(own_url.value)):
+            return self
+        name = f"VERNAL_{prefix.upper().replace('.', '__')}"
+        _log.warning(
+            "%s is not sent to %s, which %s__BASE_URL names; give the key of that service in %s__API_KEY",
+            variable,
+            own_url.value,
+            name,
+            name,
+        )
+        return self.model_copy(update={"api_key": None})

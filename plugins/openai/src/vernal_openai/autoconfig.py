@@ -1,14 +1,10 @@
 """The default beans of the plugin."""
 
-import logging
-
 from vernal import EmbeddingModel, Environment, HttpClients, auto_configuration, bean, on_missing_bean, on_setting
 from vernal_openai.embedding_model import DEFAULT_MODEL, OpenAiEmbeddingModel
 from vernal_openai.provider import OpenAiChatModelProvider
 from vernal_openai.service import is_openais
 from vernal_openai.settings import OpenAiSettings
-
-_log = logging.getLogger("vernal.models")
 
 
 @auto_configuration
@@ -47,13 +43,4 @@ class OpenAiAutoConfiguration:
 
 
 def _with_own_key(settings: OpenAiSettings, environment: Environment) -> OpenAiSettings:
-    """A key that is only in `OPENAI_API_KEY` was given for OpenAI: it does not go to a base URL of ours (R28)."""
-    own_key, own_url = environment.lookup("openai.api_key"), environment.lookup("openai.base_url")
-    if settings.api_key is None or own_key is not None or own_url is None or is_openais(str(own_url.value)):
-        return settings
-    _log.warning(
-        "OPENAI_API_KEY is not sent to %s, which VERNAL_OPENAI__BASE_URL names; "
-        "give the key of that service in VERNAL_OPENAI__API_KEY",
-        own_url.value,
-    )
-    return settings.model_copy(update={"api_key": None})
+    return settings.with_own_key(environment, "OPENAI_API_KEY", is_openais)
