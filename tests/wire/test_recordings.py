@@ -27,6 +27,7 @@ from vernal import (
 )
 from vernal.http import ContextLengthExceededError, ModelError, QuotaExceededError, RetryPolicy
 from vernal.testing.server import Reply, replaying
+from vernal_anthropic import AnthropicChatModel
 from vernal_ollama import OllamaChatModel, OllamaChatOptions
 from vernal_openai import OpenAiChatModel, OpenAiChatOptions
 
@@ -52,7 +53,16 @@ def ollama(url: str, name: str) -> ChatModel:
     return OllamaChatModel(base_url=url, options=OllamaChatOptions(model="m"), retry=ONCE)
 
 
-MODELS: dict[str, Callable[[str, str], ChatModel]] = {"openai-chat": openai, "ollama-native": ollama}
+def anthropic(url: str, name: str) -> ChatModel:
+    """The model for a recording of Anthropic's messages."""
+    return AnthropicChatModel(api_key="sk-secret", base_url=url, retry=ONCE)
+
+
+MODELS: dict[str, Callable[[str, str], ChatModel]] = {
+    "openai-chat": openai,
+    "ollama-native": ollama,
+    "anthropic-messages": anthropic,
+}
 """The model for each protocol, of the address of the service and the name of the recording."""
 
 
@@ -137,9 +147,14 @@ def check_answer(response: ChatResponse, expected: dict[str, Any]) -> None:
     assert (given.cache_read_tokens or 0) == usage.get("cached_input", 0)
     assert (given.reasoning_tokens or 0) == usage.get("reasoning", 0)
     if "reasoning_signature" in expected:
-        (detail,) = result.output.metadata["reasoning_details"]
-        assert detail["signature"] == expected["reasoning_signature"]
-        assert detail["text"] == expected["reasoning"]
+        details = result.output.metadata.get("reasoning_details") or result.output.metadata["anthropic_blocks"]
+        assert details[0]["signature"] == expected["reasoning_signature"]
+        assert (details[0].get("text") or details[0].get("thinking")) == expected["reasoning"]
+    redacted = [
+        b["data"] for b in result.output.metadata.get("anthropic_blocks", ()) if b["type"] == "redacted_thinking"
+    ]
+    assert redacted == expected.get("redacted_thinking", [])
+    assert result.metadata.properties.get("stop_sequence") == expected.get("stop_sequence")
 
 
 def check_error(error: ModelError, expected: dict[str, Any]) -> None:

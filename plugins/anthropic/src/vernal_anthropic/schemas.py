@@ -1,0 +1,44 @@
+"""Anthropic's dialect of JSON schema: pure transforms of the one canonical schema (R18)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from vernal.http import encode_json, map_subschemas
+
+REFUSED = (
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minLength",
+    "maxLength",
+    "maxItems",
+    "uniqueItems",
+    "minProperties",
+    "maxProperties",
+)
+"""Keywords that structured output refuses; the model is told them in words."""
+FORMATS = frozenset(
+    ("date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"),
+)
+
+
+def strict_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema as structured output takes it: closed objects, and no keyword that it refuses.
+
+    What is taken away stands in the description instead, so that the model knows of it.
+    """
+    strict = map_subschemas(schema, strict_schema)
+    refused = {name: strict.pop(name) for name in REFUSED if name in strict}
+    if strict.get("minItems", 0) > 1:
+        refused["minItems"] = strict.pop("minItems")
+    if "format" in strict and strict["format"] not in FORMATS:
+        refused["format"] = strict.pop("format")
+    if refused:
+        told = ", ".join(f"{name}: {encode_json(value).decode()}" for name, value in refused.items())
+        known = strict.get("description")
+        strict["description"] = f"{known} ({told})" if known else told
+    if strict.get("type") == "object" and "additionalProperties" not in strict:
+        strict["additionalProperties"] = False
+    return strict
