@@ -151,6 +151,7 @@ if TYPE_CHECKING:
         Generation,
         RateLimit,
     )
+    from vernal.values.serialization import dump_messages, load_messages
     from vernal.values.usage import EMPTY_USAGE, Usage
 
 __version__ = "0.1.0"
@@ -230,6 +231,7 @@ _MODULES = {
     "values.responses": (
         "CUT_OFF ChatGenerationMetadata ChatResponse ChatResponseMetadata FinishReason Generation RateLimit"
     ),
+    "values.serialization": "dump_messages load_messages",
     "values.usage": "EMPTY_USAGE Usage",
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names.split()}
@@ -387,10 +389,12 @@ __all__ = [
     "check_range",
     "condition",
     "configuration",
+    "dump_messages",
     "fallback",
     "frozen",
     "has_tool_calls",
     "hookimpl",
+    "load_messages",
     "merge_options",
     "on_bean",
     "on_missing_bean",

@@ -14,12 +14,20 @@ PROGRAM = re.compile(r"```python\n(.*?)```\n\n```text\n(.*?)```", re.DOTALL)
 BLOCK = re.compile(r"```python\n(.*?)```", re.DOTALL)
 
 
+PAGES = sorted(DOCS.glob("*.md"))
+
+
+def modules_of(page: Path) -> list[str]:
+    """The blocks of a page that are modules with tests."""
+    return [block for block in BLOCK.findall(page.read_text(encoding="utf-8")) if "def test_" in block]
+
+
 def programs() -> list[object]:
-    """The programs of all pages, each with what it prints; testing.md and errors.md have tests of their own."""
+    """The programs of all pages, each with what it prints; errors.md has tests of its own."""
     return [
         pytest.param(program, printed, id=f"{page.stem}-{number}")
-        for page in sorted(DOCS.glob("*.md"))
-        if page.stem not in ("testing", "errors")
+        for page in PAGES
+        if page.stem != "errors"
         for number, (program, printed) in enumerate(PROGRAM.findall(page.read_text(encoding="utf-8")))
     ]
 
@@ -41,10 +49,11 @@ def test_a_program_prints_what_the_page_says(
     assert capsys.readouterr().out == printed
 
 
-def test_the_tests_of_the_page_on_testing_pass(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each block of the page is a test module that passes as it stands."""
+@pytest.mark.parametrize("page", [pytest.param(page, id=page.stem) for page in PAGES if modules_of(page)])
+def test_the_tests_of_a_page_pass(page: Path, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A block with tests is a module that passes as it stands."""
     monkeypatch.setenv("VERNAL_CHAT__MODEL", "offline")
-    blocks = BLOCK.findall((DOCS / "testing.md").read_text())
+    blocks = modules_of(page)
     for number, block in enumerate(blocks):
         pytester.makepyfile(**{f"test_block_{number}": block})
     tests = sum(block.count("def test_") for block in blocks)

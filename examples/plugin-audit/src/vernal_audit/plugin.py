@@ -24,7 +24,7 @@ def vernal_settings() -> list[type[Settings]]:
 
 @hookimpl
 def vernal_tools() -> list[Any]:
-    """A tool that requests may name, and that `vernal tools` shows."""
+    """A tool that is found by name where `tools.resolution.fallback.enabled` allows it; `vernal tools` shows it."""
     return [recent_tool_calls]
 
 
