@@ -1,7 +1,7 @@
 """Messages of a conversation, the tool calls that a model asks for, and the responses that tools give."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Self
 
@@ -93,6 +93,10 @@ class Message:
         """The text of the message, None where there is none."""
         raise TypeError("Message is the base; use SystemMessage, UserMessage, AssistantMessage or ToolResponseMessage")
 
+    def copy(self, **changes: Any) -> Self:
+        """The same message with the named fields changed."""
+        return replace(self, **changes)
+
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, init=False)
 class SystemMessage(Message):
@@ -173,11 +177,6 @@ class AssistantMessage(Message):
     def has_tool_calls(self) -> bool:
         """Whether the model asks for at least one tool."""
         return bool(self.tool_calls)
-
-    def copy(self, **changes: Any) -> Self:
-        """The same message with the named fields changed."""
-        fields = {name: getattr(self, name) for name in ("text", "tool_calls", "media", "reasoning", "metadata")}
-        return type(self)(**{**fields, **changes})
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, init=False)

@@ -84,6 +84,26 @@ def test_a_copy_of_an_assistant_message_keeps_what_is_not_changed() -> None:
     assert message.copy(tool_calls=()) == AssistantMessage("a", (), (IMAGE,), "why", {"k": 1})
 
 
+@pytest.mark.parametrize(
+    "message",
+    [
+        SystemMessage("a", {"k": 1}),
+        UserMessage("a", (IMAGE,), {"k": 1}),
+        AssistantMessage("a", (CALL,), (IMAGE,), "why", {"k": 1}),
+        ToolResponseMessage((ToolResponse("1", "t", "ok"),), {"k": 1}),
+    ],
+    ids=lambda message: message.message_type,
+)
+def test_every_message_can_be_copied_with_changes(message: Message) -> None:
+    """A copy of any kind of message is equal to it, save for the named fields; an unknown field is refused."""
+    assert message.copy() == message
+    changed = message.copy(metadata={"k": 2})
+    assert (type(changed), changed.metadata) == (type(message), {"k": 2})
+    assert changed.copy(metadata={"k": 1}) == message
+    with pytest.raises(TypeError, match="txet"):
+        message.copy(txet="b")
+
+
 def test_a_prompt_keeps_the_messages_themselves() -> None:
     """PRM-03: also those of subclasses."""
 
