@@ -1,6 +1,8 @@
 """The page for authors of plugins names all that there is: hooks, conditions, defaults; every block of it runs."""
 
 import re
+import subprocess
+import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +12,8 @@ from vernal.context.configurations import ConfigurationSource, Provenance
 from vernal.context.plugins import hookspecs
 from vernal_autoconfig import plugin
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "writing-plugins.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "writing-plugins.md").read_text(encoding="utf-8")
 
 
 def rows(heading: str) -> dict[str, str]:
@@ -42,6 +45,15 @@ def test_every_program_of_the_page_is_run() -> None:
     blocks = list(re.finditer(r"```python\n(.*?)```\n\n(.{0,8})", PAGE, re.DOTALL))
     assert len(blocks) >= 8
     assert [block[1] for block in blocks if block[2][:7] != "```text" and "def test_" not in block[1]] == []
+
+
+def test_every_program_of_the_page_is_typed(tmp_path: Path) -> None:
+    """A type checker, at its strictest, has nothing to say about what authors copy."""
+    for number, block in enumerate(re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)):
+        (tmp_path / f"program_{number}.py").write_text(block, encoding="utf-8")
+    command = [sys.executable, "-m", "mypy", "--strict", *map(str, tmp_path.iterdir())]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
 
 
 def test_every_name_that_the_page_imports_is_public() -> None:
