@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from vernal.cli.new.naming import Kind, Naming
+from vernal.cli.new.writing import rendered
+
 if TYPE_CHECKING:
     from tests.packaging.conftest import Environment
 
@@ -24,7 +27,7 @@ def test_a_new_package_passes_its_own_tests(
     environment_of: "Callable[..., Environment]",
     build: Callable[[Path], Path],
     tmp_path: Path,
-    kind: str,
+    kind: Kind,
     project: str,
     question: list[str],
     answer: str,
@@ -32,6 +35,8 @@ def test_a_new_package_passes_its_own_tests(
     """Written by the wheel, built, installed: its tests pass, mypy is content, and it does what its README says."""
     environment = environment_of()
     environment.output("-m", "vernal", "new", kind, "order-desk", directory=tmp_path)
+    written = {path.relative_to(tmp_path / project) for path in (tmp_path / project).rglob("*") if path.is_file()}
+    assert written == {path for path, _ in rendered(Naming(kind, "order-desk"))}  # the wheel has every template
     environment.install(build(tmp_path / project))
     assert " passed" in environment.output("-m", "pytest", directory=tmp_path / project)
     assert "Success" in environment.output("-m", "mypy", directory=tmp_path / project)
