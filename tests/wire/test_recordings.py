@@ -28,6 +28,7 @@ from vernal import (
 from vernal.http import ContextLengthExceededError, ModelError, QuotaExceededError, RetryPolicy
 from vernal.testing.server import Reply, replaying
 from vernal_anthropic import AnthropicChatModel
+from vernal_gemini import GeminiChatModel
 from vernal_ollama import OllamaChatModel, OllamaChatOptions
 from vernal_openai import OpenAiChatModel, OpenAiChatOptions
 
@@ -58,10 +59,16 @@ def anthropic(url: str, name: str) -> ChatModel:
     return AnthropicChatModel(api_key="sk-secret", base_url=url, retry=ONCE)
 
 
+def gemini(url: str, name: str) -> ChatModel:
+    """The model for a recording of Gemini's API."""
+    return GeminiChatModel(api_key="sk-secret", base_url=url, retry=ONCE)
+
+
 MODELS: dict[str, Callable[[str, str], ChatModel]] = {
     "openai-chat": openai,
     "ollama-native": ollama,
     "anthropic-messages": anthropic,
+    "gemini": gemini,
 }
 """The model for each protocol, of the address of the service and the name of the recording."""
 
@@ -141,6 +148,7 @@ def check_answer(response: ChatResponse, expected: dict[str, Any]) -> None:
     for call, wanted in zip(response.tool_calls, expected["tool_calls"], strict=True):
         assert (call.id, call.name) == (wanted["id"] or "", wanted["name"])
         assert json.loads(call.arguments or "{}") == wanted["arguments"]
+        assert call.metadata.get("thoughtSignature") == wanted.get("thought_signature")
     given = response.usage
     assert (given.prompt_tokens, given.completion_tokens) == (usage.get("input", 0), usage.get("output", 0))
     assert given.total_tokens == usage.get("total", 0)
@@ -150,6 +158,8 @@ def check_answer(response: ChatResponse, expected: dict[str, Any]) -> None:
         details = result.output.metadata.get("reasoning_details") or result.output.metadata["anthropic_blocks"]
         assert details[0]["signature"] == expected["reasoning_signature"]
         assert (details[0].get("text") or details[0].get("thinking")) == expected["reasoning"]
+    if "text_thought_signature" in expected:
+        assert result.output.metadata["gemini_parts"][-1]["thoughtSignature"] == expected["text_thought_signature"]
     redacted = [
         b["data"] for b in result.output.metadata.get("anthropic_blocks", ()) if b["type"] == "redacted_thinking"
     ]

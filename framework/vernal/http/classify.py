@@ -23,6 +23,7 @@ from vernal.values.mappings import EMPTY
 
 QUOTA_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "billing_error"})
 QUOTA_PHRASES = re.compile(r"credit balance is too low|insufficient balance", re.IGNORECASE)
+KEY_CODES = frozenset({"invalid_api_key", "api_key_invalid"})
 CONTEXT_CODES = frozenset({"context_length_exceeded", "exceed_context_size_error"})
 FILTER_CODES = frozenset({"content_filter", "content_policy_violation", "data_inspection_failed"})
 CONTEXT_PHRASES = re.compile(
@@ -56,20 +57,26 @@ BY_STATUS: Mapping[int, type[ModelError]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
-    """What a service says when it refuses a request or fails: read from its error object by each provider."""
+    """What a service says when it refuses a request or fails: read from its error object by each provider.
+
+    `reason` is a finer name for the case than type and code, where the service has one; it only classifies.
+    """
 
     message: str
     type: str | None = None
     code: str | int | None = None
+    reason: str | None = None
     details: Mapping[str, Any] = EMPTY
     retry_after: float | None = None
 
 
 def error_class(status: int | None, refusal: Refusal) -> type[ModelError]:
     """The class of error for an HTTP `status` (None: an error inside a stream) and what the service said."""
-    names = {str(name).casefold() for name in (refusal.code, refusal.type) if name is not None}
+    names = {str(name).casefold() for name in (refusal.code, refusal.type, refusal.reason) if name is not None}
     if names & QUOTA_CODES or (status in (None, 400, 403) and QUOTA_PHRASES.search(refusal.message)):
         return QuotaExceededError
+    if names & KEY_CODES:
+        return AuthenticationError
     if names & FILTER_CODES:
         return ContentFilterError
     if status in (None, 400, 413, 422) and (names & CONTEXT_CODES or CONTEXT_PHRASES.search(refusal.message)):

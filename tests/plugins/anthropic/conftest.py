@@ -1,73 +1,21 @@
-"""A model before a service that answers as it is told."""
+"""Anthropic's service, and streams of its protocol."""
 
-import asyncio
 import json
-from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from vernal import ChatResponse, MessageAggregator, Prompt
-from vernal.http import RetryPolicy
-from vernal.testing.server import ReplayServer, Reply, replaying
+from vernal.testing.server import Reply
 from vernal_anthropic import AnthropicChatModel
 
-R = TypeVar("R")
-
-
-class Service:
-    """What the tests ask of the model, and what they look at of the request."""
-
-    def against(
-        self, *replies: Reply, ask: Callable[[AnthropicChatModel, ReplayServer], Awaitable[R]], **more: Any
-    ) -> R:
-        """What `ask` makes of a model whose service gives these replies."""
-
-        async def main() -> R:
-            async with replaying(*replies) as server:
-                given = {"api_key": "sk-secret", "retry": RetryPolicy(initial_delay=0), **more}
-                return await ask(AnthropicChatModel(base_url=server.url, **given), server)
-
-        return asyncio.run(main())
-
-    def called(self, reply: Reply, **more: Any) -> ChatResponse:
-        """The whole answer."""
-
-        async def ask(model: AnthropicChatModel, _: ReplayServer) -> ChatResponse:
-            return await model.acall(Prompt("hi"))
-
-        return self.against(reply, ask=ask, **more)
-
-    def chunks(self, reply: Reply, **more: Any) -> list[ChatResponse]:
-        """All chunks of the streamed answer."""
-
-        async def ask(model: AnthropicChatModel, _: ReplayServer) -> list[ChatResponse]:
-            return [chunk async for chunk in model.astream(Prompt("hi"))]
-
-        return self.against(reply, ask=ask, **more)
-
-    def streamed(self, reply: Reply, **more: Any) -> ChatResponse:
-        """The streamed answer, whole."""
-        aggregator = MessageAggregator()
-        for chunk in self.chunks(reply, **more):
-            aggregator.add(chunk)
-        return aggregator.collected()
-
-    def sent(self, prompt: Prompt, **more: Any) -> dict[str, Any]:
-        """The body of the request for `prompt`."""
-
-        async def ask(model: AnthropicChatModel, server: ReplayServer) -> dict[str, Any]:
-            await model.acall(prompt)
-            body: dict[str, Any] = server.asked[0].json
-            return body
-
-        return self.against(Reply.of_json({"content": []}), ask=ask, **more)
+if TYPE_CHECKING:
+    from tests.plugins.conftest import Service
 
 
 @pytest.fixture
-def service() -> Service:
+def service(service_of: "type[Service]") -> "Service":
     """The service and its model."""
-    return Service()
+    return service_of(AnthropicChatModel, {"content": []})
 
 
 class Events:

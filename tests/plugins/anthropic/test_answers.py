@@ -25,7 +25,8 @@ from vernal_anthropic import AnthropicChatModel
 from vernal_anthropic.messages import BLOCKS
 
 if TYPE_CHECKING:
-    from .conftest import Events, Service
+    from tests.plugins.anthropic.conftest import Events
+    from tests.plugins.conftest import Service
 
 USAGE = {"input_tokens": 5, "cache_read_input_tokens": 20, "cache_creation_input_tokens": 3, "output_tokens": 9}
 ONCE = RetryPolicy(max_attempts=1)

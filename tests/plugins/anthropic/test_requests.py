@@ -23,7 +23,7 @@ from vernal_anthropic.messages import BLOCKS
 from vernal_anthropic.schemas import strict_schema
 
 if TYPE_CHECKING:
-    from .conftest import Service
+    from tests.plugins.conftest import Service
 
 MARK = {"type": "ephemeral"}
 THINKING = {"type": "thinking", "thinking": "Hm", "signature": "c2ln"}
