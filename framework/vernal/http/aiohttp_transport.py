@@ -10,10 +10,10 @@ import ssl
 from collections.abc import AsyncIterator
 
 import aiohttp
-import httpx
 from multidict import CIMultiDict
 from yarl import URL
 
+from vernal.http.lean import httpx
 from vernal.http.transport import Response
 from vernal.http.wire import WireCache
 

@@ -48,7 +48,7 @@ class HttpClients:
         if self.client is not None:
             return self.client
         if self._shared is None:
-            import httpx
+            from vernal.http.lean import httpx
 
             limits = self.timeouts
             self._shared = httpx.AsyncClient(

@@ -9,11 +9,10 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import httpx
-
 from vernal.http.classify import Refusal, refused
 from vernal.http.clients import HttpClients
 from vernal.http.errors import BrokenStreamError, ModelConnectionError, ModelError, ModelTimeoutError, ProtocolError
+from vernal.http.lean import httpx
 from vernal.http.refusals import read_refusal
 from vernal.http.retry import DEFAULT_RETRY_POLICY, RetryPolicy, retry_after
 from vernal.http.timeouts import Timeouts

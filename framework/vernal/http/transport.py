@@ -14,7 +14,7 @@ from functools import cache
 from typing import Literal
 from urllib.request import getproxies, proxy_bypass
 
-import httpx
+from vernal.http.lean import httpx
 
 TransportName = Literal["auto", "aiohttp", "httpx"]
 

@@ -61,7 +61,7 @@ def real_models_blocked() -> Iterator[None]:
 
 
 def _is_real(clients: HttpClients, url: "httpx.URL") -> bool:
-    import httpx
+    from vernal.http.lean import httpx
 
     transport = getattr(clients.client, "_transport", None)  # httpx has no public name for it
     if transport is not None and not isinstance(transport, httpx.AsyncHTTPTransport):
