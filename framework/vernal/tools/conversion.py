@@ -63,14 +63,32 @@ def to_json(value: Any) -> str:
         TypeError: something in it has no JSON form, or it contains itself.
     """
     from pydantic_core import to_json as encode  # pydantic, not loaded before a tool returns an object
+    from pydantic_core import to_jsonable_python as as_plain
 
     try:
-        return encode(value, fallback=_fallback, inf_nan_mode="null", bytes_mode="base64").decode()
+        try:
+            return encode(value, fallback=_fallback, inf_nan_mode="null", bytes_mode="base64").decode()
+        except ValueError as error:
+            if "surrogates not allowed" not in str(error):
+                raise
+            plain = as_plain(_whole(value), fallback=_fallback, inf_nan_mode="null", bytes_mode="base64")
+            return encode(_whole(plain)).decode()
     except (TypeError, ValueError, RecursionError) as error:
         raise TypeError(
             f"the tool returned a {type(value).__qualname__} that cannot become JSON: {error}; return text, a "
             "dataclass or a pydantic model, or give the tool a result_converter"
         ) from error
+
+
+def _whole(value: Any) -> Any:
+    """`value` with a mark in place of each half of a character: names of files may hold some, UTF-8 cannot (R15)."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, Mapping):
+        return {_whole(key): _whole(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_whole(item) for item in value]
+    return value
 
 
 def _fallback(value: Any) -> Any:
