@@ -1,0 +1,52 @@
+"""R21: text passes as it arrives; text beside a tool call is neither lost nor repeated."""
+
+import asyncio
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.forms import Form
+from tests.rules.strategies import RESPONSES, SETTINGS, STREAMED, Setting, play
+
+from vernal import ChatClient, ChatResponse
+from vernal.testing import ScriptedChatModel, chunks, tool_call
+from vernal.testing.scripted import Chunks
+
+
+def text_of(item: Any) -> str:
+    """The text of an answer's first generation."""
+    parts = item.items if isinstance(item, Chunks) else [item]
+    return "".join(part.text or "" for part in parts if isinstance(part, ChatResponse))
+
+
+@given(script=st.lists(st.one_of(RESPONSES, STREAMED), min_size=1, max_size=5), setting=SETTINGS)
+def test_a_reader_sees_every_text_once(script: list[Any], setting: Setting) -> None:
+    """R21: a stream gives the texts of all rounds, in order, then what ends the turn in the model's place."""
+    called = play(Form("acall"), script, setting)
+    if called.outcome is None:
+        return
+    said = "".join(text_of(item) for item in [*script, ChatResponse.of("end")][: len(called.requests)])
+    reason = called.outcome.chat_response.finish_reason
+    ending = called.outcome.text if reason in ("returnDirect", "toolCallLimitExceeded") else ""
+    for name in ("stream", "astream"):
+        streamed = play(Form(name), script, setting)
+        assert streamed.outcome is not None
+        assert streamed.outcome.text == said + ending
+
+
+def test_each_text_is_there_before_the_next_is_asked_for() -> None:
+    """R21: nothing waits for the round to end, and tools start only when it has."""
+    happened: list[str] = []
+
+    def look() -> str:
+        """Look."""
+        happened.append("look")
+        return "seen"
+
+    async def main() -> None:
+        model = ScriptedChatModel([chunks("a", tool_call("look", call_id="1"), "b", "c"), chunks("d", "e")])
+        async for text in ChatClient(model).prompt("Go on.").tools(look).astream().content():
+            happened.append(text)  # noqa: PERF401  # one by one is the point
+
+    asyncio.run(main())
+    assert happened == ["a", "b", "c", "look", "d", "e"]
