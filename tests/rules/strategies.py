@@ -273,14 +273,19 @@ class _Names:
         return [
             (
                 type(m).__name__,
-                m.text,
+                _without_number(m.text),
                 [(self._of(c.id), c.name, c.arguments) for c in m.tool_calls] if isinstance(m, AssistantMessage) else 0,
-                [(self._of(r.id), r.name, r.data.split(", run")[0], r.is_error) for r in m.responses]
+                [(self._of(r.id), r.name, _without_number(r.data), r.is_error) for r in m.responses]
                 if isinstance(m, ToolResponseMessage)
                 else 0,
             )
             for m in messages
         ]
+
+
+def _without_number(text: str | None) -> str | None:
+    """The text of a result; which of two runs at once comes first is nobody's business."""
+    return text and text.split(", run")[0]
 
 
 def play(form: Form, script: Sequence[Any], setting: Setting = Setting(), *, check: bool = True) -> Played:

@@ -65,8 +65,10 @@ class Open(ChatModel):
                 yield ChatResponse.of(str(n))
                 await asyncio.sleep(0)
         finally:
-            await asyncio.sleep(0)
-            self.open -= 1
+            try:
+                await asyncio.sleep(0)
+            finally:
+                self.open -= 1
 
 
 @given(read=st.integers(1, 70), how=st.sampled_from(["with", "close"]), fails=st.sampled_from([None, 70]))

@@ -158,7 +158,7 @@ class _Streaming:
         return lambda: pick(self._prepared)
 
     def _blocking(self, pick: Callable[[PreparedRequest], AsyncIterator[T]]) -> Stream[T]:
-        return Stream(self._source(pick), start=self._prepared.engine.home.start_blocking)
+        return Stream(self._source(pick), prepare=self._prepared.engine.home.prepare_blocking)
 
     def _awaited(self, pick: Callable[[PreparedRequest], AsyncIterator[T]]) -> AsyncStream[T]:
         source, home = self._source(pick), self._prepared.engine.home

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
 from vernal.errors import UsageError
-from vernal.runtime.portal import Crossing, refuse_own_loop, start_blocking
+from vernal.runtime.portal import Crossing, prepare_blocking, refuse_own_loop
 from vernal.runtime.streams import BUFFERED_ITEMS, aclose
 
 P = ParamSpec("P")
@@ -36,19 +36,19 @@ class Home:
     def __init__(self, loop: Callable[[], asyncio.AbstractEventLoop | None] = _nowhere) -> None:
         self._loop = loop
 
-    def start_blocking(
+    def prepare_blocking(
         self, function: Callable[P, Coroutine[Any, Any, R]], *args: P.args, **kwargs: P.kwargs
     ) -> Crossing[R]:
-        """Start `function` for a blocking caller, without waiting for it."""
+        """The work of `function` for a blocking caller, to be started."""
         loop = self._running()
         if loop is None:
-            return start_blocking(function, *args, **kwargs)
+            return prepare_blocking(function, *args, **kwargs)
         refuse_own_loop(loop, function)
         return Crossing(loop, partial(function, *args, **kwargs))
 
     def run_blocking(self, function: Callable[P, Coroutine[Any, Any, R]], *args: P.args, **kwargs: P.kwargs) -> R:
         """Run `function` to its end for a blocking caller."""
-        return self.start_blocking(function, *args, **kwargs).wait()
+        return self.prepare_blocking(function, *args, **kwargs).wait()
 
     async def run(self, function: Callable[P, Coroutine[Any, Any, R]], *args: P.args, **kwargs: P.kwargs) -> R:
         """Run `function` to its end for an asynchronous caller."""
@@ -88,6 +88,7 @@ async def run_on_loop(loop: asyncio.AbstractEventLoop, make: Callable[[], Corout
 
     crossing = Crossing(loop, make, on_end=tell)
     try:
+        crossing.start()
         await ended.wait()
     except asyncio.CancelledError:
         crossing.cancel()

@@ -15,6 +15,9 @@ from typing import Any, Generic, ParamSpec, TypeVar
 from vernal.errors import UsageError
 from vernal.runtime.threads import origin_loop
 
+_STEP = 0.1
+"""Seconds between two looks whether the task of a blocked event loop has been cancelled."""
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -27,18 +30,36 @@ def run_blocking(function: Callable[P, Coroutine[Any, Any, R]], *args: P.args, *
     Raises:
         UsageError: the calling thread is running the very loop that would have to do the work.
     """
-    return start_blocking(function, *args, **kwargs).wait()
+    return prepare_blocking(function, *args, **kwargs).wait()
 
 
-def start_blocking(function: Callable[P, Coroutine[Any, Any, R]], *args: P.args, **kwargs: P.kwargs) -> "Crossing[R]":
-    """Start `function` where blocking work runs, without waiting for it."""
+def prepare_blocking(function: Callable[P, Coroutine[Any, Any, R]], *args: P.args, **kwargs: P.kwargs) -> "Crossing[R]":
+    """The work of `function`, to be started where blocking work runs."""
     return Crossing(_target_loop(function), lambda: function(*args, **kwargs))
 
 
 class Crossing(Generic[R]):
-    """Work that a blocking caller has started on an event loop."""
+    """Work that a blocking caller starts on an event loop, and waits for.
 
-    __slots__ = ("_context", "_ended", "_error", "_loop", "_make", "_on_end", "_result", "_task")
+    It does not start by being made: an interrupt may come between any two steps of the caller, who must have the work
+    in hand by then, to cancel it.
+    """
+
+    __slots__ = (
+        "_caller",
+        "_cancelled",
+        "_cancelled_before",
+        "_context",
+        "_done",
+        "_ended",
+        "_error",
+        "_loop",
+        "_make",
+        "_on_end",
+        "_result",
+        "_started",
+        "_task",
+    )
 
     def __init__(
         self,
@@ -51,21 +72,29 @@ class Crossing(Generic[R]):
         self._task: asyncio.Task[R] | None = None
         self._result: R | None = None
         self._error: BaseException | None = None
+        self._caller = _task_here()
+        self._cancelled_before = self._caller.cancelling() if self._caller is not None else 0
         self._context = contextvars.copy_context()
         self._ended = threading.Lock()
         self._ended.acquire()
-        loop.call_soon_threadsafe(self._start, context=self._context)
+        self._started = self._cancelled = self._done = False
+
+    def start(self) -> None:
+        """Start the work, unless it has been started."""
+        if not self._started:
+            self._loop.call_soon_threadsafe(self._start, context=self._context)
+            self._started = True
 
     def wait(self) -> R:
-        """Wait for the end; an interrupt cancels the work, and is raised when that has ended."""
+        """Start the work if need be, and wait for its end; an interrupt cancels it, and is raised when it has ended."""
         try:
-            self._ended.acquire()
+            self.start()
+            if not self._done:
+                self.block(self._ended.acquire)
         except BaseException:
-            self.cancel()
-            self._ended.acquire()
-            self._ended.release()
+            if not self._done and self.cancel():  # where it is done, the lock may be in hand already
+                self._ended.acquire()
             raise
-        self._ended.release()
         if self._error is not None:
             try:
                 raise self._error
@@ -73,12 +102,30 @@ class Crossing(Generic[R]):
                 self._error = None  # no cycle from the frame through the traceback
         return self._result  # type: ignore[return-value]  # it is set when there is no error
 
-    def cancel(self) -> None:
-        """Ask the work to end, without waiting."""
-        if not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._cancel)
+    def block(self, wait: Callable[..., bool]) -> None:
+        """Block the caller in `wait`, which takes a `timeout` and says whether it is over, until it is.
+
+        On a running event loop, which is blocked meanwhile, Ctrl-C may only cancel the loop's task, as under
+        `asyncio.run`: then `CancelledError` is raised here, where that task stands (R30).
+        """
+        task = _task_here()
+        if task is None or task is not self._caller:
+            wait()
+            return
+        while not wait(timeout=_STEP):
+            if task.cancelling() > self._cancelled_before:
+                raise asyncio.CancelledError
+
+    def cancel(self) -> bool:
+        """Ask the work to end, or never to start, without waiting; says whether its loop is there to do so."""
+        if self._loop.is_closed():
+            return False
+        self._loop.call_soon_threadsafe(self._cancel)
+        return True
 
     def _start(self) -> None:
+        if self._cancelled or self._task is not None:  # who starts may be interrupted before it knows that it has
+            return
         try:
             self._task = self._loop.create_task(self._make())
         except BaseException as error:  # noqa: BLE001  # such as arguments that do not fit; it belongs to the caller
@@ -89,6 +136,9 @@ class Crossing(Generic[R]):
     def _cancel(self) -> None:
         if self._task is not None:
             self._task.cancel()
+        elif not self._cancelled:
+            self._cancelled = True
+            self._end(asyncio.CancelledError())
 
     def _finish(self, task: "asyncio.Task[R]") -> None:
         error = asyncio.CancelledError() if task.cancelled() else task.exception()
@@ -97,7 +147,7 @@ class Crossing(Generic[R]):
         self._end(error)
 
     def _end(self, error: BaseException | None) -> None:
-        self._error = error
+        self._error, self._done = error, True
         self._ended.release()
         if self._on_end is not None:
             self._on_end()
@@ -107,6 +157,10 @@ def _target_loop(function: Callable[..., Any]) -> asyncio.AbstractEventLoop:
     loop = origin_loop() or _portal.loop()
     refuse_own_loop(loop, function)
     return loop
+
+
+def _task_here() -> "asyncio.Task[Any] | None":
+    return asyncio.current_task() if asyncio._get_running_loop() is not None else None
 
 
 def refuse_own_loop(loop: asyncio.AbstractEventLoop, function: Callable[..., Any]) -> None:
@@ -131,9 +185,10 @@ class _Portal:
             return loop
         with self._lock:
             if self._loop is None or self._loop.is_closed():
-                self._loop = asyncio.new_event_loop()
-                self._thread = threading.Thread(target=_serve, args=(self._loop,), name="vernal-portal", daemon=True)
-                self._thread.start()
+                loop = asyncio.new_event_loop()
+                thread = threading.Thread(target=_serve, args=(loop,), name="vernal-portal", daemon=True)
+                thread.start()
+                self._thread, self._loop = thread, loop  # last: an interrupt before leaves no loop that nobody serves
             return self._loop
 
     def close(self) -> None:

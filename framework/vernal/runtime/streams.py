@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
-from vernal.runtime.portal import Crossing, start_blocking
+from vernal.runtime.portal import Crossing, prepare_blocking
 from vernal.runtime.threads import run_in_thread
 
 T = TypeVar("T")
@@ -55,17 +55,17 @@ class AsyncStream(Generic[T]):
 class Stream(Generic[T]):
     """A blocking iterator that is also a context manager; nothing runs before it is iterated.
 
-    One task on the engine's loop fills a bounded buffer, so that a chunk costs no crossing of its own. `start` starts
-    that task elsewhere.
+    One task on the engine's loop fills a bounded buffer, so that a chunk costs no crossing of its own. `prepare` has
+    that task run elsewhere.
     """
 
     def __init__(
         self,
         open: Callable[[], AsyncIterator[T]],  # noqa: A002  # says what it does
         *,
-        start: Callable[[Callable[[], Coroutine[Any, Any, None]]], Crossing[None]] = start_blocking,
+        prepare: Callable[[Callable[[], Coroutine[Any, Any, None]]], Crossing[None]] = prepare_blocking,
     ) -> None:
-        self._start = start
+        self._prepare = prepare
         self._buffer = _Buffer(open)
         self._ready: deque[T] = deque()
         self._begun = False
@@ -80,10 +80,11 @@ class Stream(Generic[T]):
         if self._crossing is None:
             if self._begun:
                 raise StopIteration
-            self._crossing = self._start(self._buffer.pump)
-            self._begun = True
+            self._crossing = self._prepare(self._buffer.pump)
+        self._begun = True
         try:
-            self._ready = self._buffer.take()
+            self._crossing.start()
+            self._ready = self._buffer.take(self._crossing)
         except BaseException:
             self.close()
             raise
@@ -98,10 +99,11 @@ class Stream(Generic[T]):
 
         An error that lies ahead of what has been read is left there, as in a stream that does not run ahead.
         """
-        crossing, self._crossing = self._crossing, None
+        crossing = self._crossing
         self._ready.clear()
         if crossing is not None:
             crossing.cancel()
+            self._crossing = None
             try:
                 crossing.wait()
             except asyncio.CancelledError:
@@ -144,11 +146,11 @@ class _Buffer(Generic[T]):
         self._resume: asyncio.Event | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
-    def take(self) -> deque[T]:
+    def take(self, crossing: Crossing[None]) -> deque[T]:
         """Wait, and give all items that have arrived; none when the pump has ended."""
         with self._changed:
             while not self._arrived and not self._ended:
-                self._changed.wait()
+                crossing.block(self._changed.wait)
             taken, self._arrived = self._arrived, deque()
             ended = self._ended
         if len(taken) >= BUFFERED_ITEMS and not ended and self._loop is not None and self._resume is not None:

@@ -12,6 +12,9 @@ from vernal.values.messages import Media
 NO_RESULT = "Done (no result)"
 """What the model reads where a tool returned None, whatever kind of tool it is (R15, against CVT-01 and CVT-02)."""
 
+_NO_UTF8 = ("surrogates not allowed", "invalid utf-8")
+"""What pydantic says of texts and bytes that have no UTF-8 form."""
+
 _SIGNATURES = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
@@ -69,7 +72,7 @@ def to_json(value: Any) -> str:
         try:
             return encode(value, fallback=_fallback, inf_nan_mode="null", bytes_mode="base64").decode()
         except ValueError as error:
-            if "surrogates not allowed" not in str(error):
+            if not any(reason in str(error) for reason in _NO_UTF8):
                 raise
             plain = as_plain(_whole(value), fallback=_fallback, inf_nan_mode="null", bytes_mode="base64")
             return encode(_whole(plain)).decode()
@@ -81,9 +84,14 @@ def to_json(value: Any) -> str:
 
 
 def _whole(value: Any) -> Any:
-    """`value` with a mark in place of each half of a character: names of files may hold some, UTF-8 cannot (R15)."""
+    """`value` with a mark in place of each half of a character: names of files may hold some, UTF-8 cannot (R15).
+
+    Pydantic models become mappings, since their own settings would have bytes be UTF-8.
+    """
     if isinstance(value, str):
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if callable(dump := getattr(type(value), "model_dump", None)):
+        return _whole(dump(value, by_alias=True))
     if isinstance(value, Mapping):
         return {_whole(key): _whole(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
