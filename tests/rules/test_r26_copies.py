@@ -3,23 +3,27 @@
 import dataclasses
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.forms import Form
 
 from vernal import (
     HIGHEST_PRECEDENCE,
+    Allow,
     ChatClient,
     ChatOptions,
     DefaultToolCallingManager,
     Prompt,
     SafeGuardAdvisor,
+    Suspend,
     SystemMessage,
     ToolCallingAdvisor,
     ToolCallingChatOptions,
+    TurnSuspended,
     UserMessage,
 )
-from vernal.testing import ScriptedChatModel
+from vernal.testing import ScriptedChatModel, tool_call
 
 FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "model": st.sampled_from(["a", "b"]),
@@ -104,6 +108,27 @@ def test_a_copy_sends_what_the_original_sends_and_neither_sees_the_other(steps: 
     changed_in_every_way(original.prompt(), "three")
     assert told(original, model) == told(frozen, model) == expected
     assert told(copy.build(), model) != expected
+
+
+def test_a_client_made_of_a_resuming_request_does_not_resume() -> None:
+    """R26: a suspended turn is resumed once, by the request; the defaults that it leaves are what else was set."""
+
+    def look(n: int) -> str:
+        """Look."""
+        return "seen"
+
+    manager = DefaultToolCallingManager(interceptors=[lambda request: Suspend()])
+    model = ScriptedChatModel([tool_call("look", n=1), "done", "hello"])
+    builder = ChatClient.builder(model).tool_advisor(ToolCallingAdvisor(tool_calling_manager=manager))
+    client = builder.default_tools(look).build()
+    with pytest.raises(TurnSuspended) as caught:
+        client.prompt("Go on.").call().content()
+    state = caught.value.state
+    spec = client.prompt().system("Be brief.").resume(state, {state.pending[0].id: Allow()})
+    copy = spec.mutate().build()
+    assert spec.call().content() == "done"
+    assert copy.prompt("Hello.").call().content() == "hello"
+    assert model.requests[-1].messages == (SystemMessage("Be brief."), UserMessage("Hello."))
 
 
 @given(enabled=st.booleans(), offset=st.integers(1, 99))

@@ -90,10 +90,13 @@ class ChatClientRequestSpec:
         return self
 
     def mutate(self) -> "ChatClientBuilder":
-        """A builder of a client whose defaults are this request (CCL-11)."""
+        """A builder of a client whose defaults are this request (CCL-11), without a suspended turn that it resumes."""
         from vernal.client.builder import ChatClientBuilder
 
-        return ChatClientBuilder(self._engine.chat_model)._take(self._engine, self._state)
+        state = self._state.copy()
+        state.suspended = None
+        state.parameters.pop(RESUMPTION, None)
+        return ChatClientBuilder(self._engine.chat_model)._take(self._engine, state)
 
     def call(self) -> CallTurn:
         """The blocking turn: `.call().content()`.
