@@ -8,7 +8,8 @@ import contextvars
 import os
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any, ParamSpec, TypeVar
 
@@ -38,37 +39,76 @@ async def run_in_thread(function: Callable[P, R], *args: P.args, **kwargs: P.kwa
     """
     loop = asyncio.get_running_loop()
     future: asyncio.Future[R] = loop.create_future()
-    job = _Job(loop, future, contextvars.copy_context(), function, args, kwargs)
+
+    def settle(result: Any, error: BaseException | None) -> None:
+        if future.done():
+            return
+        if error is None:
+            future.set_result(result)
+        else:
+            future.set_exception(error)
+
+    _start(_Job(loop, partial(function, *args, **kwargs), settle))
+    return await future
+
+
+async def run_together(works: Sequence[Callable[[], R]]) -> list[tuple[R | None, Exception | None]]:
+    """Run all of `works`, each in a worker thread of its own, and give what came of each: a result or an error.
+
+    The caller waits once, whatever their number. What is no `Exception` is raised at once (R11), and the others are
+    abandoned, as they are where the caller is cancelled.
+    """
+    loop = asyncio.get_running_loop()
+    ended: asyncio.Future[None] = loop.create_future()
+    outcomes: list[Any] = [None] * len(works)
+    running = len(works)
+
+    def settle(index: int, result: Any, error: BaseException | None) -> None:
+        nonlocal running
+        outcomes[index] = result, error
+        running -= 1
+        if ended.done():
+            return
+        if error is not None and not isinstance(error, Exception):
+            ended.set_exception(error)
+        elif not running:
+            ended.set_result(None)
+
+    for index, work in enumerate(works):
+        _start(_Job(loop, work, partial(settle, index)))
+    await ended
+    return outcomes
+
+
+def _start(job: "_Job") -> None:
     try:
         worker = _idle.pop()
     except IndexError:
         worker = _Worker()
         worker.start()
     worker.jobs.put(job)
-    return await future
 
 
 class _Job:
-    __slots__ = ("args", "context", "function", "future", "kwargs", "loop")
+    """Work for a thread, with a copy of the context variables of who makes it; `settle` is told on the loop."""
+
+    __slots__ = ("context", "loop", "settle", "work")
 
     def __init__(
         self,
         loop: asyncio.AbstractEventLoop,
-        future: "asyncio.Future[Any]",
-        context: contextvars.Context,
-        function: Callable[..., Any],
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
+        work: Callable[[], Any],
+        settle: Callable[[Any, BaseException | None], None],
     ) -> None:
-        self.loop, self.future, self.context = loop, future, context
-        self.function, self.args, self.kwargs = function, args, kwargs
+        self.loop, self.work, self.settle = loop, work, settle
+        self.context = contextvars.copy_context()
 
     def run(self) -> tuple[Any, BaseException | None]:
         _origin.loop = self.loop
         try:
-            return self.context.run(self.function, *self.args, **self.kwargs), None
-        except (StopIteration, GeneratorExit) as stop:  # neither can pass through what awaits it
-            error = RuntimeError(f"a blocking function raised {type(stop).__name__}")
+            return self.context.run(self.work), None
+        except StopIteration as stop:
+            error = RuntimeError(f"{self.work!r} raised StopIteration")
             error.__cause__ = stop
             return None, error
         except BaseException as error:  # noqa: BLE001  # it belongs to the caller, who gets it
@@ -78,17 +118,9 @@ class _Job:
 
     def deliver(self, outcome: tuple[Any, BaseException | None]) -> None:
         try:
-            self.loop.call_soon_threadsafe(self._settle, *outcome)
+            self.loop.call_soon_threadsafe(self.settle, *outcome)
         except RuntimeError:
             return  # the loop is closed: the caller is gone, and a late result is dropped
-
-    def _settle(self, result: Any, error: BaseException | None) -> None:
-        if self.future.done():
-            return
-        if error is None:
-            self.future.set_result(result)
-        else:
-            self.future.set_exception(error)
 
 
 class _Worker(threading.Thread):

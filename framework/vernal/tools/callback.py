@@ -55,6 +55,16 @@ class ToolCallback(TwoFaced, abstract=True):
         """Run the tool with `tool_input`, the JSON text of its arguments; gives the text for the model."""
         raise NotImplementedError
 
+    def blocking_work(
+        self, tool_input: str, tool_context: ToolContext | None = None
+    ) -> Callable[[], str | Awaitable[str]] | None:
+        """The whole call as a function for a worker thread, where it is nothing else; None: it is `acall`'s affair.
+
+        The function does what `acall` does, or gives an awaitable of what is left to do on the loop. Where all calls of
+        a round are such work, the engine waits for their threads once, with no task for each.
+        """
+        return None
+
 
 class ToolCallbackProvider:
     """A source of tools that are listed only when a request needs them (R25), such as a remote server.

@@ -1,7 +1,7 @@
 """Changing tools from outside: what is offered of the tools of a request, and how."""
 
 import copy
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
@@ -86,6 +86,12 @@ class AdjustedToolCallback(ToolCallback):
     async def acall(self, tool_input: str, tool_context: ToolContext | None = None) -> str:
         """Run the tool."""
         return await self._callback.acall(tool_input, tool_context)
+
+    def blocking_work(
+        self, tool_input: str, tool_context: ToolContext | None = None
+    ) -> Callable[[], str | Awaitable[str]] | None:
+        """That of the tool itself."""
+        return self._callback.blocking_work(tool_input, tool_context)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._callback!r})"

@@ -2,8 +2,9 @@
 
 import copy
 import inspect
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import aclosing
+from functools import partial
 from typing import Any, Self
 
 from vernal.runtime.threads import run_in_thread
@@ -107,25 +108,34 @@ class FunctionToolCallback(ToolCallback):
         """
         tool = self._tool
         try:
+            if not tool.on_loop:
+                text = await run_in_thread(self._work, tool_input, tool_context)
+                return text if isinstance(text, str) else await text
             args, kwargs = tool.binder.bind(tool_input, tool_context)
-            if tool.on_loop:
-                result = self._called(args, kwargs)
-            else:
-                result = await run_in_thread(self._work, args, kwargs)
-                if isinstance(result, _Text):
-                    return result.text
-            return self._converted(await _awaited(result))
+            return await self._awaited(self._called(args, kwargs))
         except ToolExecutionException:
             raise
         except Exception as error:
             raise ToolExecutionException(tool.definition, error) from error
 
-    def _work(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Call the function and convert its result, all in the worker thread; what must be awaited is given back."""
+    def blocking_work(
+        self, tool_input: str, tool_context: ToolContext | None = None
+    ) -> Callable[[], str | Awaitable[str]] | None:
+        """The whole call, where the function blocks and no subclass has a call of its own."""
+        if self._tool.on_loop or type(self).acall is not FunctionToolCallback.acall:
+            return None
+        return partial(self._work, tool_input, tool_context)
+
+    def _work(self, tool_input: str, tool_context: ToolContext | None) -> str | Awaitable[str]:
+        """Bind, call and convert, all in the worker thread; what must be awaited is left to the loop."""
+        args, kwargs = self._tool.binder.bind(tool_input, tool_context)
         result = self._called(args, kwargs)
         if inspect.isawaitable(result) or isinstance(result, AsyncIterator):
-            return result
-        return _Text(self._converted(list(result) if isinstance(result, Iterator) else result))
+            return self._awaited(result)
+        return self._converted(list(result) if isinstance(result, Iterator) else result)
+
+    async def _awaited(self, result: Any) -> str:
+        return self._converted(await _awaited(result))
 
     def _called(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if not self._tool.injected:
@@ -178,15 +188,6 @@ class MethodToolCallback(FunctionToolCallback):
     def tool_object(self) -> Any:
         """The object whose method it is; None for a static method."""
         return getattr(self._function, "__self__", None)
-
-
-class _Text:
-    """A finished result from a worker thread, as against one that must still be awaited."""
-
-    __slots__ = ("text",)
-
-    def __init__(self, text: str) -> None:
-        self.text = text
 
 
 async def _awaited(result: Any) -> Any:

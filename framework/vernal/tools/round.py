@@ -4,12 +4,13 @@ import asyncio
 import inspect
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from vernal.errors import UsageError
 from vernal.observation import observed
+from vernal.runtime.threads import run_together
 from vernal.tools.callback import ToolCallback
 from vernal.tools.collection import refuse_duplicates
 from vernal.tools.context import NO_CONTEXT, ToolContext
@@ -50,6 +51,10 @@ REPEATED_TEXT = (
     "This tool call was not executed: the same tool was called with the same arguments before in this turn. "
     "Use the result that you have, change the arguments, or answer the user."
 )
+
+Outcome = tuple[Any, Exception | None]
+"""What a first attempt, made by a thread, has come to: a text or what gives it, or an error."""
+Work = Callable[[], Any]
 
 _CONVERTER = DefaultToolCallResultConverter()
 """For what a careless callback returns instead of a text (R15)."""
@@ -220,6 +225,13 @@ class ToolRound:
         await self._run_group(group)
 
     async def _run_group(self, group: list[_Planned]) -> None:
+        works = self._blocking_works(group)
+        if works:
+            outcomes = await run_together(works)
+            for call, outcome in zip(group, outcomes, strict=True):
+                assert call.callback is not None
+                call.response = await self._respond(call, call.callback, outcome)
+            return
         if not group:
             return
         bound = asyncio.Semaphore(self._manager.max_parallel_calls)
@@ -248,6 +260,23 @@ class ToolRound:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
             raise
+
+    def _blocking_works(self, group: list[_Planned]) -> list[Work]:
+        """The calls as work for threads, where they are nothing else and nobody follows each of them; else none."""
+        manager = self._manager
+        if self._turn.listener is not None or not manager.observation_registry.is_noop:
+            return []
+        if manager.tool_timeout is not None or len(group) > manager.max_parallel_calls:
+            return []
+        works = []
+        for call in group:
+            callback = call.callback
+            assert callback is not None
+            work = callback.blocking_work(call.tool_input, self._context)
+            if work is None or callback.metadata.timeout is not None:
+                return []
+            works.append(work)
+        return works
 
     def _tell_refusals(self, planned: list[_Planned]) -> None:
         for each in planned:
@@ -310,11 +339,15 @@ class ToolRound:
                 convention.answered(observation, context, response)
                 observation.error = planned.raised
 
-    async def _respond(self, planned: _Planned, callback: ToolCallback) -> ToolResponse:
+    async def _respond(self, planned: _Planned, callback: ToolCallback, outcome: Outcome | None = None) -> ToolResponse:
+        """The response to a call; `outcome` is what its first attempt has come to, where that has been made."""
         call, attempt = planned.call, 1
         while True:
             try:
-                result = await self._attempt(planned, callback)
+                if attempt == 1 and outcome is not None:
+                    result = await _settled(*outcome)
+                else:
+                    result = await self._attempt(planned, callback)
                 break
             except Exception as error:  # noqa: BLE001  # any failure of a tool is the exception processor's to judge
                 if attempt < callback.metadata.max_attempts and may_heal(error):
@@ -342,7 +375,7 @@ class ToolRound:
                 if clock.expired():
                     raise ToolTimeout(timeout) from error
                 raise
-        return result if isinstance(result, str) else _CONVERTER.convert(result, Any)
+        return _as_told(result)
 
     async def _failed(self, planned: _Planned, callback: ToolCallback, error: Exception) -> ToolResponse:
         planned.record.took_effect = isinstance(error, ToolExecutionException) and error.has_run
@@ -373,6 +406,16 @@ class ToolRound:
         message = self._generation.output.copy(tool_calls=tuple(call.call for call in planned))
         history = (*self._prompt.messages, message, ToolResponseMessage(responses))
         return ToolExecutionResult(history, direct)
+
+
+async def _settled(result: Any, error: Exception | None) -> str:
+    if error is not None:
+        raise error
+    return _as_told(result if isinstance(result, str) or not inspect.isawaitable(result) else await result)
+
+
+def _as_told(result: Any) -> str:
+    return result if isinstance(result, str) else _CONVERTER.convert(result, Any)
 
 
 def _by_name(callbacks: Sequence[ToolCallback]) -> dict[str, ToolCallback]:
