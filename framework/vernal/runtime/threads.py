@@ -107,8 +107,8 @@ class _Job:
         _origin.loop = self.loop
         try:
             return self.context.run(self.work), None
-        except StopIteration as stop:
-            error = RuntimeError(f"{self.work!r} raised StopIteration")
+        except (StopIteration, GeneratorExit) as stop:  # neither can pass through what awaits it
+            error = RuntimeError(f"a blocking function raised {type(stop).__name__}")
             error.__cause__ = stop
             return None, error
         except BaseException as error:  # noqa: BLE001  # it belongs to the caller, who gets it
