@@ -5,10 +5,20 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.forms import Form
-from tests.rules.strategies import RESPONSES, SETTINGS, STREAMED, Setting, play
+from tests.forms import Form, Outcome
+from tests.rules.strategies import RESPONSES, SCRIPTS, SETTINGS, STREAMED, Setting, play
 
-from vernal import ChatClient, ChatResponse
+from vernal import (
+    ChatClient,
+    ChatClientRequestSpec,
+    ChatClientResponse,
+    ChatEvent,
+    ChatResponse,
+    RoundFinished,
+    ToolCallFinished,
+    ToolCallStarted,
+    TurnFinished,
+)
 from vernal.testing import ScriptedChatModel, chunks, tool_call
 from vernal.testing.scripted import Chunks
 
@@ -32,6 +42,46 @@ def test_a_reader_sees_every_text_once(script: list[Any], setting: Setting) -> N
         streamed = play(Form(name), script, setting)
         assert streamed.outcome is not None
         assert streamed.outcome.text == said + ending
+
+
+class Listening(Form):
+    """Asks for the events of a blocking stream, and keeps them."""
+
+    def ask(self, spec: ChatClientRequestSpec) -> Outcome:
+        """Run the request to its end."""
+        for event in spec.stream().events():
+            HEARD.append(event)  # kept also where the stream breaks
+        end = HEARD[-1]
+        assert isinstance(end, TurnFinished)
+        return Outcome.of([ChatClientResponse(end.response, dict(end.context))])
+
+
+HEARD: list[ChatEvent] = []
+
+
+@given(script=SCRIPTS, setting=SETTINGS)
+def test_events_tell_of_the_same_turn_in_its_order(script: list[Any], setting: Setting) -> None:
+    """R21, R23: who listens changes nothing; each call starts once and ends once, within its round, and rounds are
+    numbered; the end comes last."""
+    HEARD.clear()
+    called, heard = play(Form("acall"), script, setting), play(Listening("stream"), script, setting)
+    for same in ("requests", "runs", "error"):
+        assert heard.comparable[same] == called.comparable[same]
+    open_calls: set[str] = set()
+    seen: set[str] = set()
+    rounds = 0
+    for event in HEARD:
+        if isinstance(event, ToolCallStarted):
+            assert event.call_id not in seen
+            open_calls.add(event.call_id)
+            seen.add(event.call_id)
+        elif isinstance(event, ToolCallFinished):
+            open_calls.remove(event.call_id)
+        elif isinstance(event, RoundFinished):
+            rounds += 1
+            assert event.number == rounds
+            assert not open_calls
+    assert heard.error is not None or rounds == len(heard.requests)
 
 
 def test_each_text_is_there_before_the_next_is_asked_for() -> None:
