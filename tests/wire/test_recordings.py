@@ -28,12 +28,12 @@ from vernal import (
 from vernal.http import ContextLengthExceededError, ModelError, QuotaExceededError, RetryPolicy
 from vernal.testing.server import Reply, replaying
 from vernal_anthropic import AnthropicChatModel
+from vernal_deepseek import DeepSeekChatModel
 from vernal_gemini import GeminiChatModel
 from vernal_ollama import OllamaChatModel, OllamaChatOptions
-from vernal_openai import OpenAiChatModel, OpenAiChatOptions
+from vernal_openai import PROFILES, OpenAiChatModel, OpenAiChatOptions
 
 FOLDER = Path(os.environ.get("WIRE_RECORDINGS") or Path(__file__).parents[3] / "shared" / "wire")
-PROFILES = {"azure", "deepseek", "groq", "mistral", "ollama", "openai", "openrouter", "xai"}
 ONCE = RetryPolicy(max_attempts=1)
 
 
@@ -45,8 +45,10 @@ def profile(name: str) -> str:
 
 def openai(url: str, name: str) -> ChatModel:
     """The model for a recording of OpenAI's protocol."""
+    service = profile(name)
+    kind = DeepSeekChatModel if service == "deepseek" else OpenAiChatModel
     options = OpenAiChatOptions(model="m")
-    return OpenAiChatModel(api_key="sk-secret", base_url=url, options=options, profile=profile(name), retry=ONCE)
+    return kind(api_key="sk-secret", base_url=url, options=options, profile=service, retry=ONCE)
 
 
 def ollama(url: str, name: str) -> ChatModel:

@@ -10,28 +10,35 @@ if TYPE_CHECKING:
     from vernal_openai.chat_model import OpenAiChatModel
     from vernal_openai.embedding_model import OpenAiEmbeddingModel
     from vernal_openai.options import OpenAiChatOptions
-    from vernal_openai.profiles import Profile
+    from vernal_openai.profiles import PROFILES, Profile
     from vernal_openai.provider import OpenAiChatModelProvider
+    from vernal_openai.service import OpenAiService, ServiceArguments
     from vernal_openai.settings import OpenAiSettings
 
 __all__ = [
+    "PROFILES",
     "OpenAiAutoConfiguration",
     "OpenAiChatModel",
     "OpenAiChatModelProvider",
     "OpenAiChatOptions",
     "OpenAiEmbeddingModel",
+    "OpenAiService",
     "OpenAiSettings",
     "Profile",
+    "ServiceArguments",
 ]
 
 _HOMES = {
+    "PROFILES": "profiles",
     "OpenAiAutoConfiguration": "autoconfig",
     "OpenAiChatModel": "chat_model",
     "OpenAiChatModelProvider": "provider",
     "OpenAiChatOptions": "options",
     "OpenAiEmbeddingModel": "embedding_model",
+    "OpenAiService": "service",
     "OpenAiSettings": "settings",
     "Profile": "profiles",
+    "ServiceArguments": "service",
 }
 
 if not TYPE_CHECKING:

@@ -2,8 +2,8 @@
 
 from vernal import EmbeddingModel, Environment, HttpClients, auto_configuration, bean, on_missing_bean, on_setting
 from vernal_openai.embedding_model import DEFAULT_MODEL, OpenAiEmbeddingModel
+from vernal_openai.profiles import OPENAI
 from vernal_openai.provider import OpenAiChatModelProvider
-from vernal_openai.service import is_openais
 from vernal_openai.settings import OpenAiSettings
 
 
@@ -43,4 +43,4 @@ class OpenAiAutoConfiguration:
 
 
 def _with_own_key(settings: OpenAiSettings, environment: Environment) -> OpenAiSettings:
-    return settings.with_own_key(environment, "OPENAI_API_KEY", is_openais)
+    return settings.with_own_key(environment, "OPENAI_API_KEY", OPENAI.knows)

@@ -84,8 +84,9 @@ def _assistant(message: AssistantMessage, profile: Profile) -> Part:
         content = profile.content_beside_calls if message.tool_calls else ""
     if content is not None:
         wire["content"] = content
-    if message.reasoning and profile.reasoning is not None:
-        wire[profile.reasoning] = message.reasoning
+    needed = profile.reasoning_beside_calls and bool(message.tool_calls)
+    if profile.reasoning is not None and (message.reasoning or needed):
+        wire[profile.reasoning] = message.reasoning or ""
     for name in profile.echoed:
         if name in message.metadata:
             wire[name] = message.metadata[name]

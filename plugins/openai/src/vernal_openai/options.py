@@ -14,6 +14,7 @@ class OpenAiChatOptions(ToolCallingChatOptions):
     """What to ask of an OpenAI-compatible chat model; None: not set here, another layer or the service decides.
 
     - `reasoning_effort`: how long a reasoning model thinks, such as `"minimal"`, `"low"`, `"medium"`, `"high"`.
+    - `thinking`: whether to think at all, for services that have a switch for it (`Profile.thinking`).
     - `verbosity`: how long answers are: `"low"`, `"medium"`, `"high"`.
     - `n`: how many answers to give; each is a generation of the response.
     - `logprobs`, `top_logprobs`: log-probabilities, found under `logprobs` of the generation's properties.
@@ -27,6 +28,7 @@ class OpenAiChatOptions(ToolCallingChatOptions):
     """
 
     reasoning_effort: str | None = None
+    thinking: bool | None = None
     verbosity: str | None = None
     n: int | None = None
     logprobs: bool | None = None
@@ -65,6 +67,7 @@ PLAIN_FIELDS = (
     "temperature",
     "top_p",
     "top_k",
+    "max_tokens",
     "frequency_penalty",
     "presence_penalty",
     "reasoning_effort",
@@ -79,4 +82,4 @@ PLAIN_FIELDS = (
     "store",
     "metadata",
 )
-"""The options that are members of the request under their own names."""
+"""The options that are members of the request, under these names or those of the profile."""

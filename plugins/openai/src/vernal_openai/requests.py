@@ -49,7 +49,7 @@ class RequestWriter:
         """The JSON body for `prompt`.
 
         Raises:
-            UsageError: no model is set, or the prompt has no messages.
+            UsageError: no model is set, the prompt has no messages, or an option is not for this service.
         """
         if not prompt.messages:
             raise UsageError("the prompt has no messages; give at least one, such as Prompt('What is …?')")
@@ -99,14 +99,25 @@ class RequestWriter:
         )
 
     def _members(self, options: OpenAiChatOptions) -> dict[str, Any]:
-        members = {name: value for name in PLAIN_FIELDS if (value := getattr(options, name)) is not None}
-        if options.max_tokens is not None:
-            members[self._profile.max_tokens] = options.max_tokens
+        names = self._profile.names
+        members = {
+            names.get(name, name): value for name in PLAIN_FIELDS if (value := getattr(options, name)) is not None
+        }
+        if options.thinking is not None:
+            members.update(self._thinking(options.thinking))
         if options.stop_sequences:
             members["stop"] = options.stop_sequences
         if options.output_schema is not None:
             members["response_format"] = self._response_format(options, options.output_schema)
         return members
+
+    def _thinking(self, on: bool) -> Mapping[str, Any]:
+        if self._profile.thinking is None:
+            raise UsageError(
+                f"thinking is {on}, but the service {self._profile.name!r} has no switch for it; "
+                "leave it out, and see whether reasoning_effort or extra_body says what is meant"
+            )
+        return self._profile.thinking(on)
 
     def _response_format(self, options: OpenAiChatOptions, schema: Mapping[str, Any]) -> dict[str, Any]:
         if not self._profile.schema_output:

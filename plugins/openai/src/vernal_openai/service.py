@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from vernal.http import Endpoint
 
 BASE_URL = "https://api.openai.com/v1"
-KEY_CURE = "Set VERNAL_OPENAI__API_KEY or OPENAI_API_KEY to a valid key, or give api_key=…."
 
 
 class ServiceArguments(TypedDict, total=False):
@@ -46,6 +45,8 @@ class OpenAiService(ServiceModel):
     """
 
     path: ClassVar[str]
+    settings_prefix: ClassVar[str] = "openai"
+    """Where the settings of such models are, for errors that name the one to change."""
 
     def __init__(
         self,
@@ -79,18 +80,16 @@ class OpenAiService(ServiceModel):
             AuthenticationError: the service needs a key, and there is none.
         """
         profile, headers = self._profile, {"accept": accept}
+        variables = filter(None, (f"VERNAL_{self.settings_prefix.upper()}__API_KEY", profile.key_variable))
+        cure = f"Set {' or '.join(variables)} to a valid key, or give api_key=…."
         if profile.needs_key:
-            self.required_key(profile.name, KEY_CURE)
+            self.required_key(profile.name, cure)
         if self._api_key:
             bearer = profile.key_header == "authorization"
             headers[profile.key_header] = f"Bearer {self._api_key}" if bearer else self._api_key
-        return self.endpoint(service=profile.name, url=self._url, headers=headers, key_cure=KEY_CURE, settings="openai")
-
-
-def is_openais(base_url: str) -> bool:
-    """Whether the address is OpenAI's own."""
-    host = urlsplit(base_url).hostname or ""
-    return host == "openai.com" or host.endswith(".openai.com")
+        return self.endpoint(
+            service=profile.name, url=self._url, headers=headers, key_cure=cure, settings=self.settings_prefix
+        )
 
 
 def _under(base_url: str, path: str) -> str:
