@@ -57,4 +57,4 @@ def test_the_tests_of_a_page_pass(page: Path, pytester: pytest.Pytester, monkeyp
     for number, block in enumerate(blocks):
         pytester.makepyfile(**{f"test_block_{number}": block})
     tests = sum(block.count("def test_") for block in blocks)
-    pytester.runpytest("--strict-markers").assert_outcomes(passed=tests)
+    pytester.runpytest_subprocess("--strict-markers").assert_outcomes(passed=tests)

@@ -44,7 +44,7 @@ def test_the_runner_is_a_fixture(run: pytest.Pytester) -> None:
             with application_context_runner.with_settings({"settings": {"strict": True}}).run() as run:
                 assert run.failure is None and run.context.get(ApplicationContext) is run.context
     """)
-    run.runpytest().assert_outcomes(passed=1)
+    run.runpytest_subprocess().assert_outcomes(passed=1)
 
 
 def test_a_started_context_is_a_fixture(run: pytest.Pytester) -> None:
@@ -76,7 +76,7 @@ def test_a_started_context_is_a_fixture(run: pytest.Pytester) -> None:
             assert application_context.get(ChatClient).prompt("Hello").call().content() == "Scripted."
         """,
     )
-    run.runpytest().assert_outcomes(passed=2)
+    run.runpytest_subprocess().assert_outcomes(passed=2)
 
 
 @pytest.mark.real_models
@@ -96,15 +96,15 @@ def test_blocked_again(answer):
     assert answer == "blocked"
 """
     )
-    run.runpytest().assert_outcomes(passed=3)
+    run.runpytest_subprocess().assert_outcomes(passed=3)
 
 
 @pytest.mark.real_models
 def test_an_option_allows_real_models(run: pytest.Pytester) -> None:
     """`--real-models` allows them for a run."""
     run.makepyfile(ASKING + "\ndef test_it(answer):\n    assert answer == 'asked'\n")
-    run.runpytest("--real-models").assert_outcomes(passed=1)
-    run.runpytest().assert_outcomes(failed=1)
+    run.runpytest_subprocess("--real-models").assert_outcomes(passed=1)
+    run.runpytest_subprocess().assert_outcomes(failed=1)
 
 
 @pytest.mark.real_models
@@ -112,7 +112,7 @@ def test_a_setting_allows_real_models(pytester: pytest.Pytester) -> None:
     """`vernal_real_models = true` in the configuration of pytest allows them for good."""
     pytester.makeini("[pytest]\nvernal_real_models = true\n")
     pytester.makepyfile(ASKING + "\ndef test_it(answer):\n    assert answer == 'asked'\n")
-    pytester.runpytest().assert_outcomes(passed=1)
+    pytester.runpytest_subprocess().assert_outcomes(passed=1)
 
 
 def test_the_plugin_imports_nothing_heavy(run: pytest.Pytester) -> None:
