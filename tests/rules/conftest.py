@@ -1,10 +1,11 @@
 """The four forms as fixtures."""
 
 import pytest
-from tests.forms import FORMS, Form
+
+from vernal.testing import Form
 
 
-@pytest.fixture(params=FORMS)
+@pytest.fixture(params=Form)
 def form(request: pytest.FixtureRequest) -> Form:
     """Each of the four forms in turn."""
     return Form(request.param)

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hypothesis import strategies as st
-from tests.forms import FORMS, Form, Outcome
 
 from vernal import (
     HIGHEST_PRECEDENCE,
@@ -37,9 +36,9 @@ from vernal import (
     ToolResponseMessage,
     Usage,
 )
-from vernal.testing import ScriptedChatModel, chunks
+from vernal.testing import Form, Outcome, ScriptedChatModel, chunks
 
-ALL_FORMS = tuple(map(Form, FORMS))
+ALL_FORMS = tuple(Form)
 
 
 class Fatal(Exception):

@@ -6,14 +6,12 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.forms import Form
 from tests.rules.strategies import SCRIPTS, SETTINGS, Setting, played_in_all_forms
 
 from vernal import (
     Allow,
     AssistantMessage,
     ChatClient,
-    ChatMemoryRepository,
     DefaultToolCallingManager,
     InMemoryChatMemoryRepository,
     Message,
@@ -28,7 +26,15 @@ from vernal import (
     TurnSuspended,
     UsageError,
 )
-from vernal.testing import ScriptedChatModel, assert_replayable, tool_call, tool_calls
+from vernal.testing import (
+    Fault,
+    FaultyChatMemoryRepository,
+    Form,
+    ScriptedChatModel,
+    assert_replayable,
+    tool_call,
+    tool_calls,
+)
 
 
 @settings(max_examples=4 * settings().max_examples)
@@ -50,25 +56,9 @@ def test_whatever_happens_every_form_sends_and_remembers_what_can_be_replayed(
         assert told == same
 
 
-class Failing(InMemoryChatMemoryRepository):
-    """Breaks at the n-th operation, before or after it is done."""
-
-    def __init__(self, at: int, *, done: bool) -> None:
-        super().__init__()
-        self._left, self._done = at, done
-
-    async def asave_all(self, conversation_id: str, messages: Any) -> None:
-        self._left -= 1
-        if self._left == 0 and not self._done:
-            raise OSError("the store is down")
-        await super().asave_all(conversation_id, messages)
-        if self._left == 0:
-            raise OSError("the store is down")
-
-
 @pytest.mark.parametrize("inside", [False, True])
 @pytest.mark.parametrize("done", [False, True])
-@pytest.mark.parametrize("at", range(1, 6))
+@pytest.mark.parametrize("at", range(1, 13))
 def test_a_store_that_breaks_between_rounds_leaves_what_can_be_replayed(
     form: Form, at: int, done: bool, inside: bool
 ) -> None:
@@ -78,7 +68,8 @@ def test_a_store_that_breaks_between_rounds_leaves_what_can_be_replayed(
         """Look."""
         return "seen"
 
-    repository: ChatMemoryRepository = Failing(at, done=done)
+    stored = InMemoryChatMemoryRepository()
+    repository = FaultyChatMemoryRepository(stored, Fault(OSError("the store is down"), at=at, after=int(done)))
     memory = MessageWindowChatMemory(chat_memory_repository=repository)
     advisor = MessageChatMemoryAdvisor(chat_memory=memory, **({"memory_order": 1000} if inside else {}))
     model = ScriptedChatModel([tool_call("look", n=1), tool_call("look", n=2), "seen", "again", "again"])
@@ -88,7 +79,7 @@ def test_a_store_that_breaks_between_rounds_leaves_what_can_be_replayed(
             form.ask(client.prompt(question))
         except OSError:
             pass
-        assert_replayable(memory.get("c"))
+        assert_replayable(stored.find_by_conversation_id("c"))
     assert_replayable(model.requests[-1].messages)
 
 

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.forms import Form
 from tests.rules.strategies import ALL_FORMS, TOOLS, Setting, play
 
 from vernal import (
@@ -19,7 +18,7 @@ from vernal import (
     Usage,
     UsageError,
 )
-from vernal.testing import ScriptedChatModel, tool_call
+from vernal.testing import Form, ScriptedChatModel, tool_call
 
 SOME = Usage(1, 1)
 CALLS = st.lists(st.tuples(st.sampled_from([*TOOLS, "save", "save"]), st.integers(0, 1)), min_size=1, max_size=3)

@@ -13,6 +13,8 @@ MARKER = "real_models"
 OPTION = "--real-models"
 INI = "vernal_real_models"
 
+pytest.register_assert_rewrite("vernal.testing.contracts")  # what a suite finds is told as in the user's own tests
+
 
 @pytest.fixture
 def application_context_runner() -> "ApplicationContextRunner":

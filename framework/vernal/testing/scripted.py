@@ -8,18 +8,22 @@ from typing import Any
 from vernal.errors import UsageError
 from vernal.models.aggregator import MessageAggregator
 from vernal.models.chat import ChatModel
+from vernal.testing.gate import Gate
 from vernal.testing.replay import assert_replayable
 from vernal.values.messages import AssistantMessage, ToolCall
 from vernal.values.options import ChatOptions
 from vernal.values.prompt import Prompt
 from vernal.values.responses import ChatGenerationMetadata, ChatResponse, FinishReason, Generation
 
+Step = ChatResponse | BaseException | Gate
+"""A chunk that is given, an exception that is raised, or where the model waits."""
+
 
 @dataclass(frozen=True)
 class Chunks:
     """An answer that is streamed in these chunks, and is their aggregate when it is called."""
 
-    items: tuple[ChatResponse | BaseException, ...]
+    items: "tuple[Step, ...]"
 
 
 def tool_call(name: str, /, *, call_id: str | None = None, **arguments: Any) -> ToolCall:
@@ -32,16 +36,17 @@ def tool_calls(*calls: ToolCall, text: str | None = None) -> tuple[str | ToolCal
     return calls if text is None else (text, *calls)
 
 
-def chunks(*items: "str | ToolCall | ChatResponse | BaseException") -> Chunks:
-    """An answer in the given chunks; an exception among them breaks the stream there."""
-    return Chunks(tuple(i if isinstance(i, ChatResponse | BaseException) else _piece(i) for i in items))
+def chunks(*items: "str | ToolCall | Step") -> Chunks:
+    """An answer in the given chunks; an exception among them breaks the stream there, at a `Gate` it waits."""
+    return Chunks(tuple(_piece(item) if isinstance(item, str | ToolCall) else item for item in items))
 
 
 class ScriptedChatModel(ChatModel):
     """Answers each request with the next item of `script`, and keeps the requests.
 
     An item is a text, a `tool_call(…)`, a sequence of both, `chunks(…)`, a `ChatResponse`, an exception to raise, or a
-    function from the `Prompt` to one of these. `requests` holds every `Prompt`; each is checked with
+    function from the `Prompt` to one of these. `ChatResponse.of` has reasoning, usage and finish reasons, also among
+    `chunks(…)`. `requests` holds every `Prompt`; each is checked with
     `assert_replayable`, unless `check` is False. `options` are the model's default options. With `fragments` a text is
     streamed in pieces of so many characters.
 
@@ -77,22 +82,24 @@ class ScriptedChatModel(ChatModel):
 
     async def acall(self, prompt: Prompt) -> ChatResponse:
         """The next answer."""
-        aggregator = MessageAggregator()
+        aggregator, given = MessageAggregator(), list[ChatResponse]()
         for chunk in self._next(prompt):
-            if isinstance(chunk, BaseException):
-                raise chunk
-            aggregator.add(chunk)
-            whole = chunk
-        return whole if len(self._last) == 1 else aggregator.collected()
+            if isinstance(chunk, ChatResponse):
+                aggregator.add(chunk)
+                given.append(chunk)
+            else:
+                await _taken(chunk)
+        return given[0] if len(given) == 1 else aggregator.collected()
 
     async def astream(self, prompt: Prompt) -> AsyncIterator[ChatResponse]:
         """The chunks of the next answer."""
         for chunk in self._next(prompt):
-            if isinstance(chunk, BaseException):
-                raise chunk
-            yield chunk
+            if isinstance(chunk, ChatResponse):
+                yield chunk
+            else:
+                await _taken(chunk)
 
-    def _next(self, prompt: Prompt) -> Sequence[ChatResponse | BaseException]:
+    def _next(self, prompt: Prompt) -> Sequence[Step]:
         self.requests.append(prompt)
         if self._check:
             assert_replayable(prompt.messages)
@@ -102,11 +109,10 @@ class ScriptedChatModel(ChatModel):
                 f"the last message is {prompt.messages[-1:]!r}"
             )
         item = self._script.pop(0)
-        self._last = self._chunks(item(prompt) if callable(item) else item)
-        return self._last
+        return self._chunks(item(prompt) if callable(item) else item)
 
-    def _chunks(self, item: Any) -> Sequence[ChatResponse | BaseException]:
-        if isinstance(item, ChatResponse | BaseException):
+    def _chunks(self, item: Any) -> Sequence[Step]:
+        if isinstance(item, Step):
             return (item,)
         if isinstance(item, Chunks):
             return tuple(self._numbered_calls(chunk) for chunk in item.items)
@@ -116,9 +122,9 @@ class ScriptedChatModel(ChatModel):
         parts = [item] if isinstance(item, str | ToolCall) else list(item)
         return (self._numbered_calls(_answer(parts)),)
 
-    def _numbered_calls(self, chunk: ChatResponse | BaseException) -> ChatResponse | BaseException:
+    def _numbered_calls(self, chunk: Step) -> Step:
         """Calls that `tool_call` left without an id get one that is unique in this script."""
-        if isinstance(chunk, BaseException) or not chunk.has_tool_calls:
+        if not isinstance(chunk, ChatResponse) or not chunk.has_tool_calls:
             return chunk
         return chunk.copy(generations=tuple(self._numbered_generation(g) for g in chunk.generations))
 
@@ -129,6 +135,12 @@ class ScriptedChatModel(ChatModel):
             call_id = call.id or f"call_{self._numbered}"
             calls.append(ToolCall(call_id, call.name, call.arguments, call.type, call.metadata))
         return Generation(generation.output.copy(tool_calls=calls), generation.metadata)
+
+
+async def _taken(step: BaseException | Gate) -> None:
+    if isinstance(step, BaseException):
+        raise step
+    await step.apass_through()
 
 
 def _piece(item: str | ToolCall) -> ChatResponse:

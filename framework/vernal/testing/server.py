@@ -8,10 +8,12 @@ assert server.asked[0].json["model"] == …
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
+
+from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 
 @dataclass
@@ -72,6 +74,7 @@ class ReplayServer:
         self.left = asyncio.Event()
         self.url = ""
         self._serving: set[asyncio.Task[Any]] = set()
+        self._portal: BlockingPortal | None = None
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Serve one connection until the client closes it."""
@@ -98,6 +101,19 @@ class ReplayServer:
         for task in self._serving:
             task.cancel()
         await asyncio.gather(*self._serving)
+
+    def is_left(self, timeout: float = 10) -> bool:
+        """Whether a client goes away in the middle of an answer, within so many seconds; for servers of `serving`."""
+        assert self._portal is not None, "this server is not one of `serving`: await server.gone.wait()"
+
+        async def wait() -> bool:
+            try:
+                async with asyncio.timeout(timeout):
+                    return await self.gone.wait()
+            except TimeoutError:
+                return False
+
+        return self._portal.call(wait)
 
     async def _answer(self, reply: Reply, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         if reply.before is not None:
@@ -143,3 +159,11 @@ async def replaying(*replies: Reply) -> AsyncIterator[ReplayServer]:
     finally:
         server.close()
         await replay.aclose()
+
+
+@contextmanager
+def serving(*replies: Reply) -> Iterator[ReplayServer]:
+    """The same for plain code: the server runs on an event loop of its own, in another thread."""
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(replaying(*replies)) as server:
+        server._portal = portal
+        yield server

@@ -114,12 +114,19 @@ class ChatResponse:
 
     @classmethod
     def of(
-        cls, text: str | None = None, *, tool_calls: Iterable[ToolCall] = (), finish_reason: str | None = None
+        cls,
+        text: str | None = None,
+        *,
+        tool_calls: Iterable[ToolCall] = (),
+        finish_reason: str | None = None,
+        reasoning: str | None = None,
+        usage: Usage = EMPTY_USAGE,
     ) -> Self:
         """A response of one generation, for tests and simple models."""
-        output = AssistantMessage(text, tool_calls)
+        output = AssistantMessage(text, tool_calls, reasoning=reasoning)
         reason = finish_reason or (FinishReason.TOOL_CALLS if output.tool_calls else FinishReason.STOP)
-        return cls((Generation(output, ChatGenerationMetadata(reason)),))
+        metadata = NO_RESPONSE_METADATA if usage is EMPTY_USAGE else ChatResponseMetadata(usage=usage)
+        return cls((Generation(output, ChatGenerationMetadata(reason)),), metadata)
 
     @property
     def result(self) -> Generation | None:

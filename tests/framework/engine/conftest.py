@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Callable
 
 import pytest
-from tests.forms import FORMS, Form, Outcome
 
 from vernal import (
     ChatClient,
@@ -14,12 +13,12 @@ from vernal import (
     ToolCallingManager,
     ToolExecutionResult,
 )
-from vernal.testing import ScriptedChatModel
+from vernal.testing import Form, Outcome, ScriptedChatModel
 
 __all__ = ["Execute", "Form", "Outcome"]
 
 
-@pytest.fixture(params=FORMS)
+@pytest.fixture(params=Form)
 def form(request: pytest.FixtureRequest) -> Form:
     """Each of the four forms in turn."""
     return Form(request.param)
@@ -40,7 +39,7 @@ def call_form(request: pytest.FixtureRequest) -> Form:
 @pytest.fixture(scope="session")
 def forms() -> tuple[Form, ...]:
     """All four forms, for property tests, which go through them within each example."""
-    return tuple(map(Form, FORMS))
+    return tuple(Form)
 
 
 Execute = Callable[[ToolCallingManager, Prompt, ChatResponse], ToolExecutionResult]
@@ -86,7 +85,7 @@ def _in_loop(form: Form) -> Execute:
 
 
 _BY_HAND = {"by-hand": _by_hand, "by-hand-async": _by_hand_async}
-_EXECUTIONS = _BY_HAND | {f"loop-{name}": _in_loop(Form(name)) for name in FORMS}
+_EXECUTIONS = _BY_HAND | {f"loop-{form}": _in_loop(form) for form in Form}
 
 
 @pytest.fixture(params=tuple(_EXECUTIONS))

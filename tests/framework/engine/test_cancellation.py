@@ -23,7 +23,7 @@ from vernal import (
     Prompt,
     ToolCallingAdvisor,
 )
-from vernal.testing import ScriptedChatModel, assert_replayable, tool_call, tool_calls
+from vernal.testing import ScriptedChatModel, assert_replayable, every_cancellation, tool_call, tool_calls
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -147,22 +147,6 @@ async def ask(spec: ChatClientRequestSpec, *, streamed: bool) -> str | None:
     return "".join(texts)
 
 
-async def cancelled_after(steps: int, *, streamed: bool, observed: bool) -> bool:
-    """Cancel a turn after so many steps of the loop; says whether it had ended by itself before that."""
-    watch, memory = Watch(), MessageWindowChatMemory()
-    task = asyncio.create_task(ask(everything(watch, memory, observed=observed), streamed=streamed))
-    for _ in range(steps):
-        await asyncio.sleep(0)
-    ended = task.done()
-    task.cancel()
-    outcome = (await asyncio.gather(task, return_exceptions=True))[0]
-    assert ended or isinstance(outcome, asyncio.CancelledError), (steps, outcome)
-    assert watch.running == [], steps
-    assert asyncio.all_tasks() == {asyncio.current_task()}, steps
-    assert_replayable(await memory.aget("1"))
-    return ended
-
-
 @pytest.mark.parametrize("observed", [False, True])
 @pytest.mark.parametrize("streamed", [False, True])
 def test_cancelling_at_any_step_leaves_nothing_running(streamed: bool, observed: bool) -> None:
@@ -170,14 +154,17 @@ def test_cancelling_at_any_step_leaves_nothing_running(streamed: bool, observed:
 
     It arrives as `CancelledError`, never as an answer (R11), and what memory has kept can be replayed (R1).
     """
+    watch, runs = Watch(), 0
+    memory = MessageWindowChatMemory()
 
-    async def main() -> int:
-        steps = 0
-        while not await cancelled_after(steps, streamed=streamed, observed=observed):
-            steps += 1
-        return steps
+    async def turn() -> None:
+        await memory.aclear("1")
+        await ask(everything(watch, memory, observed=observed), streamed=streamed)
 
-    assert asyncio.run(main()) > 20
+    for runs, run in enumerate(every_cancellation(turn)):  # noqa: B007  # counted
+        assert watch.running == [], run
+        assert_replayable(memory.get("1"))
+    assert runs > 20
 
 
 def test_an_uncancelled_turn_is_what_the_test_above_thinks() -> None:

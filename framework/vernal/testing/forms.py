@@ -2,8 +2,17 @@
 
 import asyncio
 from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
 
-from vernal import ChatClientRequestSpec, ChatClientResponse, ChatResponse, MessageAggregator
+from vernal.models.aggregator import MessageAggregator
+from vernal.models.chat import ChatModel
+from vernal.values.exchange import ChatClientResponse
+from vernal.values.prompt import Prompt
+from vernal.values.responses import ChatResponse
+
+if TYPE_CHECKING:
+    from vernal.client.spec import ChatClientRequestSpec
 
 
 @dataclass(frozen=True)
@@ -32,37 +41,51 @@ class Outcome:
         return cls(text, aggregator.response, response, tuple(chunks))
 
 
-@dataclass(frozen=True)
-class Form:
-    """A form of asking: `name` is the method of the request that begins it."""
+class Form(StrEnum):
+    """A form of asking, named as the method that begins it: `@pytest.mark.parametrize("form", Form)`."""
 
-    name: str
+    CALL = "call"
+    ACALL = "acall"
+    STREAM = "stream"
+    ASTREAM = "astream"
 
     @property
     def is_stream(self) -> bool:
         """Whether the answer comes in chunks."""
-        return self.name.endswith("stream")
+        return self.endswith("stream")
 
     @property
     def is_async(self) -> bool:
         """Whether it is awaited."""
-        return self.name.startswith("a")
+        return self.startswith("a")
 
-    def ask(self, spec: ChatClientRequestSpec) -> Outcome:
-        """Run the request to its end, in a blocking form from here, in an asynchronous one on an event loop."""
+    def ask(self, spec: "ChatClientRequestSpec") -> Outcome:
+        """Run a client's request to its end, in a blocking form from here, in an asynchronous one on a new loop."""
         return Outcome.of(asyncio.run(self._achunks(spec)) if self.is_async else self._chunks(spec))
 
-    def _chunks(self, spec: ChatClientRequestSpec) -> list[ChatClientResponse]:
+    def ask_model(self, model: ChatModel, prompt: Prompt) -> tuple[ChatResponse, ...]:
+        """The chunks of a model's answer, read to the end; of a call the one response. From where as `ask`."""
+        if self.is_async:
+            return asyncio.run(self.aask_model(model, prompt))
+        if not self.is_stream:
+            return (model.call(prompt),)
+        with model.stream(prompt) as chunks:
+            return tuple(chunks)
+
+    async def aask_model(self, model: ChatModel, prompt: Prompt) -> tuple[ChatResponse, ...]:
+        """The same in the asynchronous face of the form, on the present loop."""
+        if not self.is_stream:
+            return (await model.acall(prompt),)
+        return tuple([chunk async for chunk in model.astream(prompt)])
+
+    def _chunks(self, spec: "ChatClientRequestSpec") -> list[ChatClientResponse]:
         if self.is_stream:
             with spec.stream().chat_client_response() as chunks:
                 return list(chunks)
         return [spec.call().chat_client_response()]
 
-    async def _achunks(self, spec: ChatClientRequestSpec) -> list[ChatClientResponse]:
+    async def _achunks(self, spec: "ChatClientRequestSpec") -> list[ChatClientResponse]:
         if self.is_stream:
             async with spec.astream().chat_client_response() as chunks:
                 return [chunk async for chunk in chunks]
         return [await spec.acall().chat_client_response()]
-
-
-FORMS = ("call", "acall", "stream", "astream")
