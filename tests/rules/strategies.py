@@ -5,7 +5,7 @@ import json
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from hypothesis import strategies as st
 
@@ -14,6 +14,7 @@ from vernal import (
     Allow,
     AssistantMessage,
     ChatClient,
+    ChatClientRequestSpec,
     ChatGenerationMetadata,
     ChatResponse,
     ChatResponseMetadata,
@@ -39,6 +40,13 @@ from vernal import (
 from vernal.testing import Form, Outcome, ScriptedChatModel, chunks
 
 ALL_FORMS = tuple(Form)
+
+
+class Asking(Protocol):
+    """A form, or another way to ask."""
+
+    def ask(self, spec: ChatClientRequestSpec) -> Outcome:
+        """Run the request to its end."""
 
 
 class Fatal(Exception):
@@ -231,7 +239,7 @@ def _interceptor(kind: str) -> list[Any]:
 class Played:
     """What came of one turn in one form."""
 
-    form: Form
+    form: Asking
     model: ScriptedChatModel
     memory: MessageWindowChatMemory
     toolbox: Toolbox
@@ -287,7 +295,7 @@ def without_number(text: str | None) -> str | None:
     return text and text.split(", run")[0]
 
 
-def play(form: Form, script: Sequence[Any], setting: Setting = Setting(), *, check: bool = True) -> Played:
+def play(form: Asking, script: Sequence[Any], setting: Setting = Setting(), *, check: bool = True) -> Played:
     """One turn of a client with all tools, in a world of its own.
 
     An exhausted script is answered with "end", so that every turn comes to its end.

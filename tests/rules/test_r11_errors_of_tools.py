@@ -6,7 +6,6 @@ import logging
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.forms import Form
 from tests.rules.strategies import ALL_FORMS
 
 from vernal import (
@@ -20,7 +19,7 @@ from vernal import (
     ToolResponse,
     ToolResponseMessage,
 )
-from vernal.testing import ScriptedChatModel, tool_call
+from vernal.testing import Form, ScriptedChatModel, tool_call
 
 
 class Stop(BaseException):

@@ -12,10 +12,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
-from tests.forms import Form
 
 from vernal import ChatClient, Media, ToolResponse, ToolResponseMessage, ToolResult
-from vernal.testing import ScriptedChatModel, tool_call
+from vernal.testing import Form, ScriptedChatModel, tool_call
 from vernal.tools.conversion import NO_RESULT
 
 

@@ -7,7 +7,6 @@ from contextvars import ContextVar
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.forms import Form
 from tests.rules.strategies import ALL_FORMS, Setting, play
 
 from vernal import (
@@ -22,7 +21,7 @@ from vernal import (
     ToolMetadata,
     ToolResponseMessage,
 )
-from vernal.testing import ScriptedChatModel, tool_call, tool_calls
+from vernal.testing import Form, ScriptedChatModel, tool_call, tool_calls
 
 who: ContextVar[str] = ContextVar("who", default="nobody")
 

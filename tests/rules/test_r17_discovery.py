@@ -6,10 +6,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.forms import Form
 
 from vernal import ChatClient, InvalidToolError, ToolContext, ToolResponseMessage, tool, tool_callbacks
-from vernal.testing import ScriptedChatModel, tool_call
+from vernal.testing import Form, ScriptedChatModel, tool_call
 
 
 def loudly(function: Any) -> Any:

@@ -5,7 +5,6 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.forms import Form, Outcome
 from tests.rules.strategies import RESPONSES, SCRIPTS, SETTINGS, STREAMED, Setting, play, without_number
 
 from vernal import (
@@ -19,7 +18,7 @@ from vernal import (
     ToolCallStarted,
     TurnFinished,
 )
-from vernal.testing import ScriptedChatModel, chunks, tool_call
+from vernal.testing import Form, Outcome, ScriptedChatModel, chunks, tool_call
 from vernal.testing.scripted import Chunks
 
 
@@ -44,7 +43,7 @@ def test_a_reader_sees_every_text_once(script: list[Any], setting: Setting) -> N
         assert without_number(streamed.outcome.text) == without_number(said + ending)
 
 
-class Listening(Form):
+class Listening:
     """Asks for the events of a blocking stream, and keeps them."""
 
     def ask(self, spec: ChatClientRequestSpec) -> Outcome:
@@ -63,7 +62,7 @@ def test_events_tell_of_the_same_turn_in_its_order(script: list[Any], setting: S
     """R21, R23: who listens changes nothing; each call starts once and ends once, within its round, and rounds are
     numbered; the end comes last."""
     HEARD.clear()
-    called, heard = play(Form("acall"), script, setting), play(Listening("stream"), script, setting)
+    called, heard = play(Form("acall"), script, setting), play(Listening(), script, setting)
     for same in ("requests", "runs", "error"):
         assert heard.comparable[same] == called.comparable[same]
     open_calls: set[str] = set()

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Sequence
 
 import pytest
-from tests.forms import Form
 
 from vernal import (
     ChatClient,
@@ -16,7 +15,7 @@ from vernal import (
     ToolCallback,
     ToolCallbackProvider,
 )
-from vernal.testing import ApplicationContextRunner, ScriptedChatModel, tool_call
+from vernal.testing import ApplicationContextRunner, Form, ScriptedChatModel, tool_call
 
 
 class Listing(ToolCallbackProvider):

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.forms import Form
 
 from vernal import (
     HIGHEST_PRECEDENCE,
@@ -23,7 +22,7 @@ from vernal import (
     TurnSuspended,
     UserMessage,
 )
-from vernal.testing import ScriptedChatModel, tool_call
+from vernal.testing import Form, ScriptedChatModel, tool_call
 
 FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "model": st.sampled_from(["a", "b"]),

@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from tests.forms import Form
 
 from vernal import (
     ChatClient,
@@ -18,7 +17,7 @@ from vernal import (
     tool,
     tool_callbacks,
 )
-from vernal.testing import ScriptedChatModel, tool_call
+from vernal.testing import Form, ScriptedChatModel, tool_call
 
 
 class One:

@@ -14,11 +14,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.forms import FORMS, Form
 
 from vernal import ChatClient, ChatModel, ChatResponse, Prompt, UsageError
 from vernal.runtime import portal, streams
-from vernal.testing import ScriptedChatModel, tool_call, tool_calls
+from vernal.testing import Form, ScriptedChatModel, tool_call, tool_calls
 
 
 def nested(plan: list[tuple[str, bool, int]], depth: int = 0) -> Any:
@@ -47,14 +46,14 @@ def nested(plan: list[tuple[str, bool, int]], depth: int = 0) -> Any:
 STEPS = st.tuples(st.booleans(), st.booleans(), st.integers(1, 3))
 
 
-@given(steps=st.lists(STEPS, min_size=1, max_size=4), first=st.sampled_from(FORMS))
-def test_turns_nest_in_any_form_to_any_depth(steps: list[tuple[bool, bool, int]], first: str) -> None:
+@given(steps=st.lists(STEPS, min_size=1, max_size=4), first=st.sampled_from(Form))
+def test_turns_nest_in_any_form_to_any_depth(steps: list[tuple[bool, bool, int]], first: Form) -> None:
     """R30: blocking tools ask in blocking forms and asynchronous ones in asynchronous forms, called and streamed, mixed
     in any order, several at once."""
-    plan = [(first, steps[0][1], steps[0][2])]
+    plan: list[tuple[str, bool, int]] = [(first, steps[0][1], steps[0][2])]
     for (_, above, _), (streamed, asynchronous, breadth) in pairwise(steps):
         plan.append((("a" if above else "") + ("stream" if streamed else "call"), asynchronous, breadth))
-    assert Form(first).ask(nested(plan)).text == "answer 0"
+    assert first.ask(nested(plan)).text == "answer 0"
 
 
 @given(blocking=st.booleans(), streamed=st.booleans(), threads=st.integers(1, 6))
