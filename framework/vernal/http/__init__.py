@@ -23,6 +23,7 @@ from vernal.http.errors import (
 from vernal.http.retry import DEFAULT_RETRY_POLICY, RetryPolicy
 from vernal.http.sse import NdjsonReader, ServerSentEvent, SseReader
 from vernal.http.timeouts import DEFAULT_TIMEOUTS, Timeouts
+from vernal.http.tokens import TokenProvider
 
 if TYPE_CHECKING:
     from vernal.http.classify import Refusal
@@ -61,6 +62,7 @@ __all__ = [
     "ServiceError",
     "SseReader",
     "Timeouts",
+    "TokenProvider",
     "WireCache",
     "decode_json",
     "encode_json",

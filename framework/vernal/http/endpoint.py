@@ -16,6 +16,7 @@ from vernal.http.lean import httpx
 from vernal.http.refusals import read_refusal
 from vernal.http.retry import DEFAULT_RETRY_POLICY, RetryPolicy, retry_after
 from vernal.http.timeouts import Timeouts
+from vernal.http.tokens import TokenProvider, fresh_token
 from vernal.http.transport import Response
 from vernal.http.wire import decode_json
 
@@ -52,6 +53,7 @@ class Endpoint:
 
     - `service`: its name in errors; `secrets`: what is masked in all that it says, and in the log.
     - `headers`: of each request, beside and before `DEFAULT_HEADERS`; names in small letters.
+    - `token_provider`: gives the bearer token of each request, where there is no lasting key; it is masked too.
     - `read_refusal`: reads the bodies of its errors; by default the shapes that most services share.
     - `key_cure`: the advice where the key is not accepted.
     - `settings`: the prefix of its settings, such as `"openai"`, for errors that name the one to change.
@@ -67,6 +69,7 @@ class Endpoint:
     clients: HttpClients
     read_refusal: Callable[[bytes], Refusal] = read_refusal
     secrets: tuple[str, ...] = field(default=(), repr=False)
+    token_provider: TokenProvider | None = None
     key_cure: str | None = None
     settings: str | None = None
     retry: RetryPolicy = DEFAULT_RETRY_POLICY
@@ -77,6 +80,7 @@ class Endpoint:
         self._parsed_headers = httpx.Headers({**DEFAULT_HEADERS, **self.headers})
         self.limits = self.timeouts or self.clients.timeouts
         self._addresses: dict[str, httpx.URL] = {}
+        self._tokens: tuple[str, ...] = ()
 
     async def post(self, body: bytes, path: str = "") -> Answer:
         """Send `body`, to `path` under the address, and give the whole answer.
@@ -140,6 +144,14 @@ class Endpoint:
         cure = f"Allow more time ({name}), or take a faster model."
         return ModelTimeoutError(text, service=self.service, request_id=request_id(headers), cure=cure)
 
+    async def _with_token(self, provider: TokenProvider) -> httpx.Headers:
+        token = await fresh_token(provider)
+        if token not in self._tokens:
+            self._tokens = (*self._tokens[-1:], token)  # the one before may still be on its way
+        headers = self._parsed_headers.copy()
+        headers["authorization"] = f"Bearer {token}"
+        return headers
+
     def _address(self, path: str) -> httpx.URL:
         if not path:
             return self._parsed_url
@@ -152,7 +164,7 @@ class Endpoint:
         body_logger.debug("%s: %s %s", self.service, what, self._masked(content).decode("utf-8", "replace"))
 
     def _masked(self, content: bytes) -> bytes:
-        for secret in self.secrets:
+        for secret in (*self.secrets, *self._tokens):
             content = content.replace(secret.encode(), MASK)
         return content
 
@@ -181,6 +193,7 @@ class Endpoint:
 
     async def _open(self, body: bytes, path: str) -> "ByteStream":
         limits = self.limits
+        headers = self._parsed_headers if self.token_provider is None else await self._with_token(self.token_provider)
         now = asyncio.get_running_loop().time()
         end = None if limits.total is None else now + limits.total
         logger.debug("%s: POST %s%s, %d bytes", self.service, self.url, path, len(body))
@@ -189,9 +202,7 @@ class Endpoint:
             tell("sent", body)
         try:
             async with asyncio.timeout_at(_earlier(now, limits.first_token, end)):
-                response = await self.clients.post(
-                    self._address(path), self._parsed_headers, body, connect_timeout=limits.connect
-                )
+                response = await self.clients.post(self._address(path), headers, body, connect_timeout=limits.connect)
         except httpx.TransportError as error:
             raise self._not_reached(error) from error
         except TimeoutError as error:

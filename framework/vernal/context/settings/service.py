@@ -54,14 +54,11 @@ class ServiceSettings(Settings, abstract=True):
         own_key, own_url = environment.lookup(f"{prefix}.api_key"), environment.lookup(f"{prefix}.base_url")
         if getattr(self, "api_key", None) is None or own_key is not None or own_url is None:
             return self
-        if is_owners(str(own_url.value)):
-            return self
-        name = f"VERNAL_{prefix.upper().replace('.', '__')}"
-        _log.warning(
-            "%s is not sent to %s, which %s__BASE_URL names; give the key of that service in %s__API_KEY",
-            variable,
-            own_url.value,
-            name,
-            name,
-        )
+        return self if is_owners(str(own_url.value)) else self.without_key(variable, str(own_url.value))
+
+    def without_key(self, variable: str, address: str) -> Self:
+        """These settings without the `api_key` that came from `variable`, which was not given for `address`; a warning
+        says so."""
+        name = f"VERNAL_{self.settings_prefix.upper().replace('.', '__')}__API_KEY"
+        _log.warning("%s is not sent to %s; give the key of that service in %s", variable, address, name)
         return self.model_copy(update={"api_key": None})

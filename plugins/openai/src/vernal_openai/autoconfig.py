@@ -2,8 +2,8 @@
 
 from vernal import EmbeddingModel, Environment, HttpClients, auto_configuration, bean, on_missing_bean, on_setting
 from vernal_openai.embedding_model import DEFAULT_MODEL, OpenAiEmbeddingModel
-from vernal_openai.profiles import OPENAI
 from vernal_openai.provider import OpenAiChatModelProvider
+from vernal_openai.resolution import resolved
 from vernal_openai.settings import OpenAiSettings
 
 
@@ -18,7 +18,7 @@ class OpenAiAutoConfiguration:
         self, settings: OpenAiSettings, clients: HttpClients | None, environment: Environment
     ) -> OpenAiChatModelProvider:
         """Chat models of the service that the settings under `openai` name."""
-        return OpenAiChatModelProvider(_with_own_key(settings, environment), clients)
+        return OpenAiChatModelProvider(resolved(settings, environment), clients)
 
     @bean
     @on_setting("openai.embedding.model")
@@ -27,9 +27,9 @@ class OpenAiAutoConfiguration:
         self, settings: OpenAiSettings, clients: HttpClients | None, environment: Environment
     ) -> EmbeddingModel:
         """The embedding model that the settings name; at an address of its own it has a key of its own (R28)."""
-        settings, own = _with_own_key(settings, environment), settings.embedding
+        settings, own = resolved(settings, environment), settings.embedding
         if own.base_url is not None:  # headers may hold a key too
-            gone = dict.fromkeys(("profile", "organization", "project"))
+            gone = dict.fromkeys(("profile", "api_version", "organization", "project"))
             there: dict[str, object] = {"base_url": own.base_url, "api_key": own.api_key, "headers": {}}
             settings = settings.model_copy(update={**gone, **there})
         elif own.api_key is not None:
@@ -40,7 +40,3 @@ class OpenAiAutoConfiguration:
             batch_size=own.batch_size,
             **settings.service(clients or HttpClients()),
         )
-
-
-def _with_own_key(settings: OpenAiSettings, environment: Environment) -> OpenAiSettings:
-    return settings.with_own_key(environment, "OPENAI_API_KEY", OPENAI.knows)

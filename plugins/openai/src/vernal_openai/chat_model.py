@@ -28,7 +28,9 @@ class OpenAiChatModel(OpenAiService, ServiceChatModel):
         self.native_structured_output = self._profile.schema_output
 
     def __repr__(self) -> str:
-        return f"OpenAiChatModel(model={self._options.model!r}, url={self._url!r}, profile={self._profile.name!r})"
+        return (
+            f"OpenAiChatModel(model={self._options.model!r}, url={self._address.url!r}, profile={self._profile.name!r})"
+        )
 
     @property
     def service_name(self) -> str:
@@ -50,4 +52,4 @@ class OpenAiChatModel(OpenAiService, ServiceChatModel):
         from vernal_openai.exchange import OpenAiExchange
         from vernal_openai.requests import RequestWriter
 
-        return OpenAiExchange(endpoint, RequestWriter(self._profile, self._options))
+        return OpenAiExchange(endpoint, RequestWriter(self._profile, self._options), self._address)

@@ -44,7 +44,7 @@ class OpenAiEmbeddingModel(OpenAiService, EmbeddingModel):
         self._model, self._dimensions, self._batch_size = model, dimensions, batch_size
 
     def __repr__(self) -> str:
-        return f"OpenAiEmbeddingModel(model={self._model!r}, url={self._url!r}, profile={self._profile.name!r})"
+        return f"OpenAiEmbeddingModel(model={self._model!r}, url={self._address.url!r}, profile={self._profile.name!r})"
 
     async def aembed(self, texts: Sequence[str]) -> EmbeddingResponse:
         """The vectors of `texts`, in their order.
@@ -71,7 +71,7 @@ class OpenAiEmbeddingModel(OpenAiService, EmbeddingModel):
         if self._dimensions is not None:
             body["dimensions"] = self._dimensions
         endpoint = self._endpoint
-        content = (await endpoint.post(encode_json(body))).content
+        content = (await endpoint.post(encode_json(body), self._address.path(self._model))).content
         answer = endpoint.read_object(content)
         if answer.get("error"):
             raise endpoint.refusal(content)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from vernal import ChatResponse, Exchange, Generation, Prompt, ToolCall
 from vernal.http import Endpoint, ServerSentEvent, decode_json, encode_json
+from vernal_openai.addresses import Address
 from vernal_openai.replies import ResponseHeaders, read_response
 from vernal_openai.requests import RequestWriter
 from vernal_openai.schemas import without_added_nulls
@@ -19,13 +20,14 @@ END_MARK = b"[DONE]"
 class OpenAiExchange(Exchange):
     """Sends prompts to one service and reads its answers."""
 
-    def __init__(self, endpoint: Endpoint, writer: RequestWriter) -> None:
+    def __init__(self, endpoint: Endpoint, writer: RequestWriter, address: Address) -> None:
         super().__init__(endpoint)
         self.writer = writer
+        self.address = address
 
     def request(self, prompt: Prompt, *, stream: bool) -> tuple[bytes, str]:
-        """The body for `prompt`; all requests go to one address."""
-        return self.writer.body(prompt, stream=stream), ""
+        """The body for `prompt`, and where it goes."""
+        return self.writer.body(prompt, stream=stream), self.address.path(self.writer.prepared(prompt).model)
 
     def read(self, prompt: Prompt, content: bytes, headers: "httpx.Headers") -> ChatResponse:
         """The response for a whole answer; an error in its place is raised."""

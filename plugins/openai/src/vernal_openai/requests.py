@@ -18,6 +18,7 @@ TOOL_CHOICES = frozenset({"auto", "none", "required"})
 class Prepared:
     """The parts of a request that follow from its options alone, as JSON members, each with a comma after it."""
 
+    model: str
     members: bytes
     tool_members: bytes
     streaming: bytes
@@ -90,6 +91,7 @@ class RequestWriter:
         if self._profile.usage_on_request and options.stream_usage is not False and "stream_options" not in extra:
             streaming["stream_options"] = {"include_usage": True}
         return Prepared(
+            options.model,
             _members({**self._members(options), **extra}),
             _members({name: value for name, value in tool_members.items() if name not in extra}),
             _members(streaming),

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar, TypedDict
-from urllib.parse import urlsplit, urlunsplit
 
 from vernal import HttpClients, ServiceModel
-from vernal.http import DEFAULT_RETRY_POLICY, RetryPolicy, Timeouts
+from vernal.http import DEFAULT_RETRY_POLICY, RetryPolicy, Timeouts, TokenProvider
+from vernal_openai.addresses import address_for
 from vernal_openai.profiles import profile_for
 
 if TYPE_CHECKING:
@@ -20,8 +20,10 @@ class ServiceArguments(TypedDict, total=False):
     """How a model is reached; `OpenAiService` says what each is."""
 
     api_key: "str | SecretStr | None"
+    token_provider: TokenProvider | None
     base_url: str
     profile: str | None
+    api_version: str | None
     organization: str | None
     project: str | None
     headers: Mapping[str, str] | None
@@ -34,8 +36,10 @@ class OpenAiService(ServiceModel):
     """A model at OpenAI or any compatible service; a subclass says under which `path` it is asked.
 
     - `api_key`: demanded at the first request, by services that need one.
-    - `base_url`: the address that the path belongs under; a query (Azure's `api-version`) is kept.
+    - `token_provider`: gives a bearer token for each request instead (Entra's on Azure); it may block or be async.
+    - `base_url`: the address that the path belongs under; a query is kept. The endpoint is enough of Azure's.
     - `profile`: the name of the service whose ways are followed; by default the base URL tells.
+    - `api_version`: Azure's; with one, its addresses by deployment are used, and the model is the deployment.
     - `organization`, `project`: OpenAI's headers of these names; `headers`: further ones.
     - `clients`: where requests go out, and with it proxies, TLS and your own `httpx.AsyncClient`.
     - `timeouts`, `retry`: how long a request may take, and how often it is sent.
@@ -53,10 +57,12 @@ class OpenAiService(ServiceModel):
         *,
         base_url: str = BASE_URL,
         profile: str | None = None,
+        api_version: str | None = None,
         organization: str | None = None,
         project: str | None = None,
         headers: Mapping[str, str] | None = None,
         api_key: "str | SecretStr | None" = None,
+        token_provider: TokenProvider | None = None,
         clients: HttpClients | None = None,
         timeouts: Timeouts | None = None,
         retry: RetryPolicy = DEFAULT_RETRY_POLICY,
@@ -70,8 +76,9 @@ class OpenAiService(ServiceModel):
             timeouts=timeouts,
             retry=retry,
         )
-        self._url = _under(base_url, self.path)
         self._profile = profile_for(base_url, profile)
+        self._address = address_for(self._profile, base_url, self.path, api_version)
+        self._token_provider = token_provider
 
     def open(self, *, accept: str = "application/json") -> "Endpoint":
         """The address to ask.
@@ -82,17 +89,16 @@ class OpenAiService(ServiceModel):
         profile, headers = self._profile, {"accept": accept}
         variables = filter(None, (f"VERNAL_{self.settings_prefix.upper()}__API_KEY", profile.key_variable))
         cure = f"Set {' or '.join(variables)} to a valid key, or give api_key=…."
-        if profile.needs_key:
+        if profile.needs_key and self._token_provider is None:
             self.required_key(profile.name, cure)
         if self._api_key:
             bearer = profile.key_header == "authorization"
             headers[profile.key_header] = f"Bearer {self._api_key}" if bearer else self._api_key
         return self.endpoint(
-            service=profile.name, url=self._url, headers=headers, key_cure=cure, settings=self.settings_prefix
+            service=profile.name,
+            url=self._address.url,
+            headers=headers,
+            token_provider=self._token_provider,
+            key_cure=cure,
+            settings=self.settings_prefix,
         )
-
-
-def _under(base_url: str, path: str) -> str:
-    parts = urlsplit(base_url)
-    base = parts.path.rstrip("/").removesuffix(path)
-    return urlunsplit((parts.scheme, parts.netloc, f"{base}{path}", parts.query, ""))

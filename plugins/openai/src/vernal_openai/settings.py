@@ -17,6 +17,7 @@ class OpenAiOptionSettings(BaseModel):
     top_p: float | None = Field(default=None, description="Share of the likeliest tokens to draw from, from 0 to 1.")
     max_tokens: int | None = Field(default=None, description="Greatest number of output tokens.")
     reasoning_effort: str | None = Field(default=None, description="How long a reasoning model thinks.")
+    thinking: bool | None = Field(default=None, description="Whether to think, for services with a switch for it.")
     verbosity: str | None = Field(default=None, description="How long answers are: low, medium, high.")
     service_tier: str | None = Field(default=None, description="Processing tier: auto, default, flex, priority.")
     seed: int | None = Field(default=None, description="Makes answers repeatable, where the service can.")
@@ -41,7 +42,9 @@ class OpenAiSettings(ServiceSettings, prefix="openai"):
 
     enabled: bool = Field(default=True, description="Whether OpenAI is a candidate for the chat model.")
     api_key: Annotated[SecretStr | None, fallback("OPENAI_API_KEY")] = Field(
-        default=None, description="The API key; demanded at the first request, by services that need one."
+        default=None,
+        description="The API key, demanded at the first request by services that need one; "
+        "also from the variable of the service that is asked, such as GROQ_API_KEY.",
     )
     base_url: Annotated[str | None, fallback("OPENAI_BASE_URL")] = Field(
         default=None, description="Address of the API, OpenAI's by default; such as http://localhost:11434/v1."
@@ -54,7 +57,11 @@ class OpenAiSettings(ServiceSettings, prefix="openai"):
         default=None, description="Project that requests are counted for."
     )
     profile: str | None = Field(
-        default=None, description="Service whose ways are followed; by default the base URL tells."
+        default=None,
+        description="Service that is asked, such as groq, and whose ways are followed; by default the base URL tells.",
+    )
+    api_version: Annotated[str | None, fallback("OPENAI_API_VERSION")] = Field(
+        default=None, description="Version of Azure's API by deployment; without one its newer addresses are used."
     )
     options: OpenAiOptionSettings = Field(default=OpenAiOptionSettings(), description="Options of the model.")
     embedding: OpenAiEmbeddingSettings = OpenAiEmbeddingSettings()
@@ -65,6 +72,7 @@ class OpenAiSettings(ServiceSettings, prefix="openai"):
             api_key=self.api_key,
             base_url=self.base_url or BASE_URL,
             profile=self.profile,
+            api_version=self.api_version,
             organization=self.organization,
             project=self.project,
             headers=self.headers,
