@@ -18,4 +18,6 @@ def without_empty(members: Mapping[str, Any]) -> dict[str, Any]:
 
 def token_count(count: object) -> int | None:
     """A number of tokens as a service reports it, None where it reports none."""
+    if type(count) is int:  # as it nearly always is
+        return count
     return int(count) if isinstance(count, int | float) else None

@@ -130,6 +130,8 @@ class FunctionToolCallback(ToolCallback):
         """Bind, call and convert, all in the worker thread; what must be awaited is left to the loop."""
         args, kwargs = self._tool.binder.bind(tool_input, tool_context)
         result = self._called(args, kwargs)
+        if isinstance(result, str):  # as most give
+            return self._converted(result)
         if inspect.isawaitable(result) or isinstance(result, AsyncIterator):
             return self._awaited(result)
         return self._converted(list(result) if isinstance(result, Iterator) else result)

@@ -85,7 +85,7 @@ def _messages(given: str | Message | Iterable[Message]) -> tuple[Message, ...]:
         return (UserMessage(given),)
     if isinstance(given, Message):
         return (given,)
-    if not isinstance(given, Iterable):
+    if type(given) is not tuple and not isinstance(given, Iterable):
         raise TypeError(
             f"the messages of a prompt are {given!r}; a text, a Message or a sequence of Message objects is wanted"
         )

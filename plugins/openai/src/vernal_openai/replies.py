@@ -153,7 +153,7 @@ def call_metadata(extra: dict[str, Any]) -> dict[str, Any]:
 def read_usage(body: Mapping[str, Any]) -> Usage:
     """The usage that a body reports, `EMPTY_USAGE` where it reports none."""
     usage = body.get("usage") or (body.get("x_groq") or {}).get("usage")
-    if not isinstance(usage, Mapping):
+    if type(usage) is not dict:
         return EMPTY_USAGE
     prompt = usage.get("prompt_tokens_details") or {}
     completion = usage.get("completion_tokens_details") or {}
