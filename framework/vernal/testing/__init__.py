@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from vernal.testing.blocking import RealModelBlockedError, real_models_blocked
     from vernal.testing.cancellation import Cancellation, every_cancellation
     from vernal.testing.contracts.chat_memory_repository import ChatMemoryRepositoryContract
+    from vernal.testing.contracts.chat_model import ChatModelContract
+    from vernal.testing.contracts.service_chat_model import ServiceChatModelContract, StandardAnswer
     from vernal.testing.faults import Fault, FaultyChatMemoryRepository, FaultyChatModel, FaultyToolCallback
     from vernal.testing.forms import Form, Outcome
     from vernal.testing.gate import Gate
@@ -21,6 +23,7 @@ _HOMES = {
     "ApplicationContextRunner": "runner",
     "Cancellation": "cancellation",
     "ChatMemoryRepositoryContract": "contracts.chat_memory_repository",
+    "ChatModelContract": "contracts.chat_model",
     "Fault": "faults",
     "FaultyChatMemoryRepository": "faults",
     "FaultyChatModel": "faults",
@@ -30,6 +33,8 @@ _HOMES = {
     "Outcome": "forms",
     "RealModelBlockedError": "blocking",
     "ScriptedChatModel": "scripted",
+    "ServiceChatModelContract": "contracts.service_chat_model",
+    "StandardAnswer": "contracts.service_chat_model",
     "assert_replayable": "replay",
     "chunks": "scripted",
     "every_cancellation": "cancellation",
@@ -42,6 +47,7 @@ __all__ = [
     "ApplicationContextRunner",
     "Cancellation",
     "ChatMemoryRepositoryContract",
+    "ChatModelContract",
     "Fault",
     "FaultyChatMemoryRepository",
     "FaultyChatModel",
@@ -51,6 +57,8 @@ __all__ = [
     "Outcome",
     "RealModelBlockedError",
     "ScriptedChatModel",
+    "ServiceChatModelContract",
+    "StandardAnswer",
     "assert_replayable",
     "chunks",
     "every_cancellation",

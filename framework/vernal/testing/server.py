@@ -62,8 +62,9 @@ class ReceivedRequest:
 class ReplayServer:
     """Answers requests with the replies in turn; the last one is repeated.
 
-    `asked` has the requests, `connections` counts how many were opened, `gone` is set when a client has closed one in
-    the middle of an answer, `left` when one has closed one at all. `url` is the base URL, with the path `/v1`.
+    `asked` has the requests, `connections` counts how many were opened. `reached` is set when a request has come,
+    `gone` when a client has closed its connection in the middle of an answer, `left` when one has closed one at all.
+    `url` is the base URL, with the path `/v1`.
     """
 
     def __init__(self, *replies: Reply) -> None:
@@ -72,6 +73,7 @@ class ReplayServer:
         self.connections = 0
         self.gone = asyncio.Event()
         self.left = asyncio.Event()
+        self.reached = asyncio.Event()
         self.url = ""
         self._serving: set[asyncio.Task[Any]] = set()
         self._portal: BlockingPortal | None = None
@@ -85,6 +87,7 @@ class ReplayServer:
         try:
             while asked := await _read(reader):
                 self.asked.append(asked)
+                self.reached.set()
                 reply = self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
                 if not await self._answer(reply, reader, writer):
                     return
@@ -102,18 +105,23 @@ class ReplayServer:
             task.cancel()
         await asyncio.gather(*self._serving)
 
-    def is_left(self, timeout: float = 10) -> bool:
-        """Whether a client goes away in the middle of an answer, within so many seconds; for servers of `serving`."""
-        assert self._portal is not None, "this server is not one of `serving`: await server.gone.wait()"
+    def is_set(self, event: asyncio.Event, timeout: float = 10) -> bool:
+        """Whether an event of this server, one of `serving`, is set within so many seconds; waits in this thread."""
+        assert self._portal is not None, "this server is not one of `serving`: wait for its events on its own loop"
 
         async def wait() -> bool:
             try:
                 async with asyncio.timeout(timeout):
-                    return await self.gone.wait()
+                    return await event.wait()
             except TimeoutError:
                 return False
 
         return self._portal.call(wait)
+
+    def hang_up(self) -> None:
+        """Hang up on all clients; for servers of `serving`."""
+        assert self._portal is not None, "this server is not one of `serving`: await server.aclose()"
+        self._portal.call(self.aclose)
 
     async def _answer(self, reply: Reply, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         if reply.before is not None:

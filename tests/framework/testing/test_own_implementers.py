@@ -1,7 +1,23 @@
 """What comes with vernal passes the contract suites."""
 
-from vernal import ChatMemoryRepository, InMemoryChatMemoryRepository
-from vernal.testing import ChatMemoryRepositoryContract, FaultyChatMemoryRepository
+from vernal import (
+    ChatMemoryRepository,
+    ChatModel,
+    ChatResponse,
+    InMemoryChatMemoryRepository,
+    ObservationRegistry,
+    ObservedChatModel,
+    OfflineChatModel,
+    Usage,
+)
+from vernal.testing import (
+    ChatMemoryRepositoryContract,
+    ChatModelContract,
+    FaultyChatMemoryRepository,
+    FaultyChatModel,
+    ScriptedChatModel,
+    chunks,
+)
 
 
 class TestInMemoryChatMemoryRepository(ChatMemoryRepositoryContract):
@@ -12,3 +28,23 @@ class TestInMemoryChatMemoryRepository(ChatMemoryRepositoryContract):
 class TestFaultyChatMemoryRepositoryWithoutFaults(ChatMemoryRepositoryContract):
     def create_repository(self) -> ChatMemoryRepository:
         return FaultyChatMemoryRepository(InMemoryChatMemoryRepository())
+
+
+class TestOfflineChatModel(ChatModelContract):
+    def create_model(self) -> ChatModel:
+        return OfflineChatModel()
+
+
+class TestScriptedChatModel(ChatModelContract):
+    def create_model(self) -> ChatModel:
+        return ScriptedChatModel([chunks("Hel", "lo", ChatResponse.of("!", usage=Usage(3, 1)))] * 9)
+
+
+class TestFaultyChatModelWithoutFaults(TestScriptedChatModel):
+    def create_model(self) -> ChatModel:
+        return FaultyChatModel(super().create_model())
+
+
+class TestObservedChatModel(TestScriptedChatModel):
+    def create_model(self) -> ChatModel:
+        return ObservedChatModel(super().create_model(), ObservationRegistry())
