@@ -19,6 +19,7 @@ def suites(file: str) -> dict[str, type]:
     return {name: each for name, each in vars(module).items() if name.startswith("Test")}
 
 
+@pytest.mark.timeout(240)
 @pytest.mark.parametrize("file", FILES)
 def test_each_mistake_is_seen_by_the_checks_that_are_named(file: str, tmp_path: Path) -> None:
     """Of each broken implementer exactly those checks fail that its class names, of the sound one none."""
