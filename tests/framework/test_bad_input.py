@@ -1,18 +1,23 @@
 """Mistakes that users make, and what they are told: what was given, what is wanted, what to do."""
 
+import re
+from collections.abc import Callable
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import pytest
 
 from vernal import (
     Application,
+    ApplicationContext,
     ChatClient,
     ChatModel,
     ChatOptions,
     ConfigurationError,
     FunctionToolCallback,
     ToolDefinition,
+    UserMessage,
     tool,
     tool_callbacks,
 )
@@ -86,6 +91,52 @@ def test_a_mistake_is_answered_clearly(mistake: str, use: dict[str, Any], said: 
     text = str(raised.value)
     assert all(part in text for part in said), text
     assert len(text) < 1500, text
+
+
+def client() -> ChatClient:
+    return ChatClient(ScriptedChatModel(["Hello."]))
+
+
+def start(**options: Any) -> ApplicationContext:
+    return Application(environ=OFFLINE, directory=Path("/nonexistent"), **options).start()
+
+
+def with_options(**options: Any) -> Any:
+    return tool(**options)(lambda order: order)
+
+
+FIRST_MISTAKES: list[tuple[Callable[[], object], str]] = [
+    (lambda: start(settings="chat.model=offline"), "settings is 'chat.model=offline'; a mapping is wanted"),
+    (lambda: start().get("chat_client"), "looked up by 'chat_client'; its type is wanted, such as get(ChatClient)"),
+    (lambda: start().get_all("chat_client"), "looked up by 'chat_client'; its type is wanted"),
+    (lambda: start().has(3), "looked up by 3; its type is wanted"),
+    (lambda: with_options(effect="read"), "no option 'effect'; did you mean 'effects'?"),
+    (lambda: with_options(desc="Refund.", nonsense=1), "no option 'desc'; "),
+    (lambda: client().prompt([UserMessage("Hi")]), "messages go to .messages("),
+    (lambda: client().prompt().messages({"role": "user"}), "among the messages is {'role': 'user'}; Message objects"),
+    (lambda: client().prompt().messages("Hi"), "among the messages is 'Hi'; Message objects"),
+    (lambda: client().prompt("Hi").call().entity(3), "the wanted type is 3, which has no JSON form"),
+    (lambda: client().prompt("Hi").call().entity(Lock), "which has no JSON form"),
+]
+
+
+@pytest.mark.parametrize(("mistake", "said"), FIRST_MISTAKES)
+def test_what_is_of_the_wrong_kind_is_refused_where_it_is_given(mistake: Callable[[], object], said: str) -> None:
+    """It is a TypeError that says what was given, what is wanted and where that goes."""
+    with pytest.raises(TypeError, match=re.escape(said)):
+        mistake()
+
+
+def test_a_request_that_is_printed_says_what_comes_next() -> None:
+    """Who prints a request or a turn, in place of its answer, reads how to have the answer."""
+    request = client().prompt("Hi")
+    turn, streamed = request.call(), request.stream()
+    assert ".call()" in repr(request)
+    assert "not run yet; .content()" in repr(turn)
+    assert "not opened yet; .content()" in repr(streamed)
+    assert turn.content() == "Hello."
+    assert "answered" in repr(turn)
+    assert "not run yet" in repr(request.acall())
 
 
 NAMELESS: list[Any] = [

@@ -22,6 +22,9 @@ class ChatClientRequestSpec:
     def __init__(self, engine: Engine, state: RequestState) -> None:
         self._engine, self._state = engine, state
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}; .call(), .acall(), .stream() or .astream() makes a turn of it>"
+
     def system(self, text: str | None = None, /, *, metadata: Mapping[str, Any] | None = None, **params: Any) -> Self:
         """The system text, with `{name}` filled from `params`; without a text the parameters of the present one."""
         self._state.system.update(text, params, metadata=metadata)
@@ -43,10 +46,13 @@ class ChatClientRequestSpec:
     def messages(self, *messages: Message | Iterable[Message]) -> Self:
         """Further messages, between the system text and the user's text."""
         for item in messages:
-            given = (item,) if isinstance(item, Message) else tuple(item)
+            several = isinstance(item, Iterable) and not isinstance(item, str | Mapping)
+            given = tuple(item) if several else (item,)
             for message in given:
                 if not isinstance(message, Message):
-                    raise TypeError(f"among the messages is {message!r}; Message objects are wanted")
+                    raise TypeError(
+                        f"among the messages is {message!r}; Message objects are wanted, such as UserMessage(text)"
+                    )
             self._state.messages += given
         return self
 

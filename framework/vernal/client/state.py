@@ -87,8 +87,12 @@ class RequestState:
             self.messages += prompt.messages
             if prompt.options is not None:
                 self.add_options(prompt.options)
-        else:
+        elif isinstance(prompt, str):
             self.user.text = checked_text(prompt)
+        else:
+            raise TypeError(
+                f"prompt(…) was given {prompt!r}; the user's text or a Prompt is wanted; messages go to .messages(…)"
+            )
 
     def add_options(self, options: ChatOptions) -> None:
         """Layer `options` over those that are set, field by field."""

@@ -30,6 +30,10 @@ class _Calling:
         self._response = response
         self._begun = False
 
+    def __repr__(self) -> str:
+        state = "answered" if self._response is not None else "begun" if self._begun else "not run yet"
+        return f"<{type(self).__name__}, {state}; .content(), .entity(T) or .chat_response() gives its answer>"
+
     def _begin(self, output: "StructuredOutput[Any] | None" = None, attempts: int = 0) -> PreparedRequest:
         """The request, to be run now; what it has done is not done again where it came to no good end (R10)."""
         if output is not None and self._response is not None:
@@ -150,6 +154,10 @@ class _Streaming:
     def __init__(self, prepared: PreparedRequest) -> None:
         self._prepared = prepared
         self._opened = False
+
+    def __repr__(self) -> str:
+        state = "opened" if self._opened else "not opened yet"
+        return f"<{type(self).__name__}, {state}; .content(), .events() or .chat_response() gives its stream>"
 
     def _source(self, pick: Callable[[PreparedRequest], AsyncIterator[T]]) -> Callable[[], AsyncIterator[T]]:
         if self._opened:

@@ -56,7 +56,7 @@ class Application:
         environ: Environment variables, in place of those of the process.
 
     Raises:
-        TypeError: a source is neither a configuration class nor a container.
+        TypeError: a source is neither a configuration class nor a container, or `settings` is no mapping.
     """
 
     def __init__(
@@ -74,6 +74,8 @@ class Application:
         for each in auto_configurations or ():
             if not _is_auto_configuration(each):
                 raise TypeError(f"auto_configurations: {each!r} is not a class marked @auto_configuration")
+        if not isinstance(settings, Mapping | None):
+            raise TypeError(f"settings is {settings!r}; a mapping is wanted, such as {{'tools': {{'timeout': '30s'}}}}")
         self._sources = tuple(dict.fromkeys(sources))
         self._settings = settings
         self._auto_configurations = auto_configurations

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
 from types import MappingProxyType, ModuleType, TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar, get_origin
 
 from vernal.context.collection import Collection
 from vernal.context.conditions.outcome import ConditionReport
@@ -95,6 +95,7 @@ class ApplicationContext:
             name: Which of several beans of the type.
 
         Raises:
+            TypeError: `bean_type` is no type, such as the name of a bean.
             MissingBeanError: there is none; the error says which conditions kept candidates out.
             AmbiguousBeanError: there are several, none of them primary.
             BeanCreationError: its function, or one of a bean that it needs, raised.
@@ -112,7 +113,7 @@ class ApplicationContext:
 
     def get_all(self, bean_type: Callable[..., T]) -> list[T]:
         """Every bean of a type, by their order; those declared as `list[T]` are among them, each object once."""
-        provider = self._lists.get(bean_type)
+        provider = self._lists.get(_checked_type(bean_type))
         if provider is None:
             self._check_open()
             provider = self._linker.list_provider(bean_type, self._graph.registry.all_of(bean_type))
@@ -270,7 +271,7 @@ class ApplicationContext:
         return None if injection.omitted else self._linker.argument(injection)
 
     def _point(self, bean_type: Any, name: str | None) -> InjectionPoint:
-        point = point_of("bean", bean_type, "The lookup")
+        point = point_of("bean", _checked_type(bean_type), "The lookup")
         return point if name is None else replace(point, name=name)
 
     def _explain(self, error: BeanCreationError, bean_type: Any, name: str | None) -> None:
@@ -317,3 +318,13 @@ class ApplicationContext:
     def _raise(failures: list[BeanCloseError]) -> None:
         if failures:
             raise ExceptionGroup("beans of the application context could not be closed", failures)
+
+
+def _checked_type(bean_type: Any) -> Any:
+    """Refuse what is no type, such as the name of a bean."""
+    if callable(bean_type) or get_origin(bean_type) is not None:
+        return bean_type
+    raise TypeError(
+        f"a bean was looked up by {bean_type!r}; its type is wanted, such as get(ChatClient), and beside it its name "
+        "where there are several of the type: get(Clock, name='utc')"
+    )

@@ -12,7 +12,7 @@ T = TypeVar("T")
 _INSTRUCTION = """\
 Answer with JSON only, without explanation and without a code fence. The JSON must satisfy this JSON schema:
 {schema}"""
-
+_WANTED = "a type that pydantic knows is wanted, such as a pydantic model, a dataclass or list[int]"
 
 MISSING: Any = object()
 """Stands for an object that cannot be read yet."""
@@ -38,12 +38,17 @@ class StructuredOutput(Generic[T]):
 
     def __init__(self, kind: type[T]) -> None:
         from pydantic import TypeAdapter
+        from pydantic.errors import PydanticUserError
 
         if isinstance(kind, str) or kind is None:
-            raise TypeError(f"the wanted type is {kind!r}; a type is wanted, such as a pydantic model or list[int]")
+            raise TypeError(f"the wanted type is {kind!r}; {_WANTED}")
         self.name = getattr(kind, "__name__", repr(kind))
-        self._adapter: TypeAdapter[T] = TypeAdapter(kind)
-        schema = self._adapter.json_schema()
+        try:
+            self._adapter: TypeAdapter[T] = TypeAdapter(kind)
+            schema = self._adapter.json_schema()
+        except PydanticUserError as error:
+            reason = str(error.message).partition(". ")[0]
+            raise TypeError(f"the wanted type is {kind!r}, which has no JSON form ({reason}); {_WANTED}") from error
         self._wrapped = schema.get("type") != "object" and "$ref" not in schema
         self.schema: dict[str, Any] = _wrap(schema) if self._wrapped else schema
 

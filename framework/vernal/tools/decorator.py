@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound="Callable[..., Any] | classmethod[Any, ..., Any]")
 
 _MARK = "__vernal_tool__"
+_OPTIONS = ToolMetadata.__dataclass_fields__.keys()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,6 +70,14 @@ def tool(
         TypeError: it stands on something else than a function or method, or an option is unknown.
         ValueError: an option is out of range.
     """
+    if unknown := metadata.keys() - _OPTIONS:
+        from difflib import get_close_matches  # needed only where something has gone wrong
+
+        near = get_close_matches(min(unknown), ("name", "description", *_OPTIONS), n=1)
+        raise TypeError(
+            f"@tool has no option {min(unknown)!r}{f'; did you mean {near[0]!r}?' if near else ';'} "
+            f"it has name, description, result_converter, {', '.join(_OPTIONS)}"
+        )
     mark = ToolMark(
         name or None,
         description or None,

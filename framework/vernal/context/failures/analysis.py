@@ -134,11 +134,12 @@ def _(error: errors.UnknownExclusionError) -> FailureReport:
 
 @analyze.register
 def _(error: errors.BeanCreationError) -> FailureReport:
+    way = tuple(each for each in error.path if each is not error.definition)
     return FailureReport(
         kind="bean-creation",
         summary=f"The bean {error.definition.name!r} could not be built: {error.reason}.",
-        path=_path(error.path, str(error.definition)),
-        details=() if error.path else (str(error.definition),),
+        path=_path(way, f"{error.definition}   <- failed"),
+        details=() if way else (str(error.definition),),
         action="See the cause above; the function of the bean is where it says."
         if error.__cause__
         else "Return the object; a bean that may be absent needs a condition instead.",
