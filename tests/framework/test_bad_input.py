@@ -10,7 +10,6 @@ import pytest
 
 from vernal import (
     Application,
-    ApplicationContext,
     ChatClient,
     ChatModel,
     ChatOptions,
@@ -93,11 +92,11 @@ def test_a_mistake_is_answered_clearly(mistake: str, use: dict[str, Any], said: 
     assert len(text) < 1500, text
 
 
-def client() -> ChatClient:
+def client() -> Any:
     return ChatClient(ScriptedChatModel(["Hello."]))
 
 
-def start(**options: Any) -> ApplicationContext:
+def start(**options: Any) -> Any:
     return Application(environ=OFFLINE, directory=Path("/nonexistent"), **options).start()
 
 

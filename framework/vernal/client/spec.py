@@ -46,8 +46,9 @@ class ChatClientRequestSpec:
     def messages(self, *messages: Message | Iterable[Message]) -> Self:
         """Further messages, between the system text and the user's text."""
         for item in messages:
-            several = isinstance(item, Iterable) and not isinstance(item, str | Mapping)
-            given = tuple(item) if several else (item,)
+            given: tuple[Any, ...] = (item,)
+            if isinstance(item, Iterable) and not isinstance(item, str | Mapping):
+                given = tuple(item)
             for message in given:
                 if not isinstance(message, Message):
                     raise TypeError(
