@@ -28,9 +28,8 @@ class OpenAiChatModel(OpenAiService, ServiceChatModel):
         self.native_structured_output = self._profile.schema_output
 
     def __repr__(self) -> str:
-        return (
-            f"OpenAiChatModel(model={self._options.model!r}, url={self._address.url!r}, profile={self._profile.name!r})"
-        )
+        where = f"url={self._address.url!r}, profile={self._profile.name!r}"
+        return f"{type(self).__name__}(model={self._options.model!r}, {where})"
 
     @property
     def service_name(self) -> str:
