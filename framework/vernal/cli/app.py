@@ -1,8 +1,10 @@
 """The commands of `vernal`, and the program that they make."""
 
 import json
+import platform
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -125,6 +127,20 @@ COMMANDS: Mapping[str, Callable[..., None]] = {
 }
 
 
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"vernal {version('vernal')}, Python {platform.python_version()}")
+        raise typer.Exit
+
+
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """What an application is made of, and why; it is looked at, not started. And new ones."""
+
+
 def program(arguments: Sequence[str]) -> typer.Typer:
     """The program for these arguments; plugins are asked for commands only where none of ours is meant."""
     made = typer.Typer(
@@ -134,6 +150,7 @@ def program(arguments: Sequence[str]) -> typer.Typer:
         add_completion=False,
         pretty_exceptions_enable=False,
     )
+    made.callback()(_options)
     for name, command in COMMANDS.items():
         made.command(name)(command)
     if not arguments or arguments[0] not in COMMANDS:

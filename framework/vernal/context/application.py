@@ -56,7 +56,7 @@ class Application:
         environ: Environment variables, in place of those of the process.
 
     Raises:
-        TypeError: a source is neither a configuration class nor a container, or `settings` is no mapping.
+        TypeError: a source is neither a configuration class nor a container, or another argument is of a wrong kind.
     """
 
     def __init__(
@@ -74,8 +74,10 @@ class Application:
         for each in auto_configurations or ():
             if not _is_auto_configuration(each):
                 raise TypeError(f"auto_configurations: {each!r} is not a class marked @auto_configuration")
-        if not isinstance(settings, Mapping | None):
-            raise TypeError(f"settings is {settings!r}; a mapping is wanted, such as {{'tools': {{'timeout': '30s'}}}}")
+        _check_mapping("settings", settings, "nested or dotted names, such as {'tools.timeout': '5s'}")
+        _check_mapping("environ", environ, "variables by their names")
+        if not isinstance(plugins, bool):
+            _check_mapping("plugins", plugins, "True, False, or plugins by their names")
         self._sources = tuple(dict.fromkeys(sources))
         self._settings = settings
         self._auto_configurations = auto_configurations
@@ -243,6 +245,11 @@ class Application:
                 if each not in seen:
                     seen.add(each)
                     yield ConfigurationSource(each, provenance)
+
+
+def _check_mapping(name: str, value: object, wanted: str) -> None:
+    if value is not None and not isinstance(value, Mapping):
+        raise TypeError(f"{name} is {value!r}; a mapping is wanted: {wanted}")
 
 
 def _check_source(source: Any) -> None:

@@ -226,6 +226,13 @@ def test_sources_may_be_named_in_place_of_an_application(run: Run, place: str) -
     assert "audit" in {each["name"] for each in view["beans"]}
 
 
+def test_the_version_is_told(run: Run) -> None:
+    """For reports of faults: that of vernal and that of Python."""
+    result = run("--version")
+    assert result.exit_code == 0
+    assert result.stdout.startswith("vernal 0.")
+
+
 def test_without_typer_the_program_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """The extra is named, and nothing else goes wrong."""
     from vernal.cli import main

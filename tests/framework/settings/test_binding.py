@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field, SecretStr
 from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource
 
-from vernal.context.settings import ByName, Environment, Settings, fallback
+from vernal import Application
+from vernal.context.settings import ByName, Environment, Settings, SettingsError, fallback
 
 
 class OnLimit(Enum):
@@ -223,3 +224,25 @@ def test_the_order_of_variables_does_not_matter() -> None:
     variables = {"RETRY": '{"attempts": 2}', "RETRY__ATTEMPTS": "3", "TOOLS__A__ATTEMPTS": "1", "TOOLS__A__ON": "throw"}
     results = [_bind(**dict(order)) for order in itertools.permutations(variables.items())]
     assert all(result == results[0] for result in results)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"settings": {"tools": 3}},
+        {"environ": {"VERNAL_TOOLS": "3"}},
+        {"environ": {"VERNAL_TOOLS": '{"timeout": "5s"}'}},
+        {"settings": {"chat": {"client": "x"}, "tools": {}}},
+    ],
+)
+def test_a_value_in_the_place_of_settings_is_refused(given: dict[str, Any]) -> None:
+    """The error names the key, where it stands, and a setting that may stand below it."""
+    with pytest.raises(SettingsError, match=r"(tools|chat\.client) = .* below it, such as VERNAL_(TOOLS|CHAT)__"):
+        Application(**{"environ": {}, **given}).check()
+
+
+@pytest.mark.parametrize("name", ["settings", "environ", "plugins"])
+def test_an_argument_of_a_wrong_kind_is_refused_at_once(name: str) -> None:
+    """What was given and what is wanted are said where the application is made."""
+    with pytest.raises(TypeError, match=f"{name} is 'x'; a mapping is wanted"):
+        Application(**{name: "x"})  # type: ignore[arg-type]  # what the test is about

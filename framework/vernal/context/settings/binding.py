@@ -62,7 +62,15 @@ class Binder:
         self.prefix: Path = tuple(filter(None, settings_class.settings_prefix.split(".")))
         layers = [node for source in environment.sources if (node := source.root.find(self.prefix)) is not None]
         merged = self._model(layers, shape_of_model(settings_class), self.prefix)
-        self.data: dict[str, Any] = {} if merged is _UNSET else merged
+        self.data: dict[str, Any] = merged if isinstance(merged, dict) else {}
+        if self.prefix in self.values:  # a value stands where only further names can
+            self._refuse_value(shape_of_model(settings_class))
+
+    def _refuse_value(self, shape: Shape) -> None:
+        first = next(iter(shape.fields), "…")
+        wanted = f"{variable_of('.'.join((*self.prefix, first)))}=…"
+        reason = f"is no setting itself; wanted are settings below it, such as {wanted}"
+        self.problems.append(self._problem(self.prefix, self.values[self.prefix], reason, shape))
 
     def _merge(self, layers: Sequence[Node], shape: Shape, path: Path) -> Any:
         if shape.kind == "model":
