@@ -34,7 +34,12 @@ class OpenAiExchange(Exchange):
         body = self.endpoint.read_object(content)
         if body.get("error"):
             raise self.endpoint.refusal(content, status=_status(body["error"]))
-        response = read_response(body, service=self.endpoint.service, headers=ResponseHeaders(headers.raw))
+        response = read_response(
+            body,
+            service=self.endpoint.service,
+            headers=ResponseHeaders(headers.raw),
+            audio_type=self.writer.prepared(prompt).audio_type,
+        )
         return self.relaxed(prompt, response)
 
     def assembler(self, prompt: Prompt, headers: "httpx.Headers") -> "_Assembler":
@@ -85,7 +90,8 @@ class _Assembler:
 
     def __init__(self, exchange: OpenAiExchange, prompt: Prompt, headers: ResponseHeaders) -> None:
         self._exchange, self._prompt = exchange, prompt
-        self._chunks = StreamAssembler(exchange.endpoint.service, headers)
+        audio_type = exchange.writer.prepared(prompt).audio_type
+        self._chunks = StreamAssembler(exchange.endpoint.service, headers, audio_type)
         self.ended = False
 
     def add(self, event: ServerSentEvent) -> ChatResponse | None:

@@ -1,6 +1,6 @@
 """Options of OpenAI's chat models, beyond those that all models share."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -19,6 +19,10 @@ class OpenAiChatOptions(ToolCallingChatOptions):
     - `n`: how many answers to give; each is a generation of the response.
     - `logprobs`, `top_logprobs`: log-probabilities, found under `logprobs` of the generation's properties.
     - `strict`: whether arguments must follow the tools' schemas to the letter; optional ones become nullable (OAI-11).
+    - `modalities`, `audio`: `("text", "audio")` and `{"voice": "alloy", "format": "wav"}` have the answer spoken: the
+      sound is in the message's `media`, what is said is its text. Streams take the format `"pcm16"` alone.
+    - `prediction`: what much of the answer is known to be. `web_search_options`: for models that search.
+    - `prompt_cache_key`, `safety_identifier`: what requests have in common; who asks, in a form that tells nothing.
     - `output_schema_name`: the name of the `output_schema`, `"answer"` by default.
     - `stream_usage`: whether a stream reports its usage; True by default.
     - `extra_body`: further members of the request, which win over the others.
@@ -41,6 +45,12 @@ class OpenAiChatOptions(ToolCallingChatOptions):
     user: str | None = None
     store: bool | None = None
     metadata: Mapping[str, str] | None = None
+    modalities: Sequence[str] | None = None
+    audio: Mapping[str, Any] | None = None
+    prediction: Mapping[str, Any] | None = None
+    web_search_options: Mapping[str, Any] | None = None
+    prompt_cache_key: str | None = None
+    safety_identifier: str | None = None
     stream_usage: bool | None = None
     extra_body: Mapping[str, Any] | None = None
 
@@ -48,7 +58,11 @@ class OpenAiChatOptions(ToolCallingChatOptions):
         ToolCallingChatOptions.__post_init__(self)
         check_range("n", self.n, 1, kind=int)
         check_range("top_logprobs", self.top_logprobs, 0, 20, kind=int)
-        for name in ("logit_bias", "metadata", "extra_body"):
+        if self.modalities is not None:
+            if isinstance(self.modalities, str):
+                raise TypeError(f"modalities is {self.modalities!r}; a sequence such as ('text', 'audio') is wanted")
+            object.__setattr__(self, "modalities", tuple(self.modalities))
+        for name in ("logit_bias", "metadata", "audio", "prediction", "web_search_options", "extra_body"):
             value = getattr(self, name)
             if value is not None:
                 object.__setattr__(self, name, frozen(value))
@@ -81,5 +95,11 @@ PLAIN_FIELDS = (
     "user",
     "store",
     "metadata",
+    "modalities",
+    "audio",
+    "prediction",
+    "web_search_options",
+    "prompt_cache_key",
+    "safety_identifier",
 )
 """The options that are members of the request, under these names or those of the profile."""

@@ -13,11 +13,13 @@ from vernal import (
     ChatResponseMetadata,
     FinishReason,
     Generation,
+    Media,
     RateLimit,
     ToolCall,
     Usage,
 )
 from vernal.http import ProtocolError, encode_json, token_count, unmapped, without_empty
+from vernal_openai.audio import WAV, AudioCollector
 from vernal_openai.messages import EXTRA
 
 FINISH_REASONS: Mapping[str, FinishReason] = {
@@ -38,15 +40,17 @@ FINISH_REASONS: Mapping[str, FinishReason] = {
 ROOT_MEMBERS = frozenset({"id", "object", "model", "choices", "usage", "error", "obfuscation", "p"})
 """Members of a response with a place of their own (or, the last two, padding against the guessing of lengths)."""
 CHOICE_MEMBERS = frozenset({"index", "message", "delta", "finish_reason"})
-MESSAGE_MEMBERS = frozenset({"role", "content", "tool_calls", "reasoning", "reasoning_content"})
+MESSAGE_MEMBERS = frozenset({"role", "content", "tool_calls", "reasoning", "reasoning_content", "audio"})
 CALL_MEMBERS = frozenset({"index", "id", "type", "function"})
 
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
-def read_response(body: Mapping[str, Any], *, service: str, headers: "ResponseHeaders") -> ChatResponse:
-    """The response for the body of an answer that was not streamed.
+def read_response(
+    body: Mapping[str, Any], *, service: str, headers: "ResponseHeaders", audio_type: str = WAV
+) -> ChatResponse:
+    """The response for the body of an answer that was not streamed; sound in it is of the media type `audio_type`.
 
     Raises:
         ProtocolError: the body is no chat completion.
@@ -62,17 +66,22 @@ def read_response(body: Mapping[str, Any], *, service: str, headers: "ResponseHe
         headers.rate_limit,
         {**headers.properties, **unmapped(body, ROOT_MEMBERS)},
     )
-    return ChatResponse(tuple(_read_choice(choice, service) for choice in choices), metadata)
+    return ChatResponse(tuple(_read_choice(choice, service, audio_type) for choice in choices), metadata)
 
 
-def _read_choice(choice: Mapping[str, Any], service: str) -> Generation:
+def _read_choice(choice: Mapping[str, Any], service: str, audio_type: str) -> Generation:
     message = choice.get("message") or {}
     text, reasoning = read_content(message.get("content"))
     calls = tuple(read_call(call) for call in message.get("tool_calls") or ())
+    metadata = without_empty(unmapped(message, MESSAGE_MEMBERS))
+    media: tuple[Media, ...] = ()
+    if message.get("audio"):
+        audio = AudioCollector()
+        said = audio.add(message["audio"])
+        text = text or said
+        metadata, media = {**metadata, **audio.metadata()}, audio.media(audio_type)
     return generation(
-        AssistantMessage(
-            text, calls, (), reasoning or read_reasoning(message), without_empty(unmapped(message, MESSAGE_MEMBERS))
-        ),
+        AssistantMessage(text, calls, media, reasoning or read_reasoning(message), metadata),
         choice.get("finish_reason"),
         unmapped(choice, CHOICE_MEMBERS),
         service,

@@ -6,6 +6,7 @@ from typing import Any
 
 from vernal import ChatOptions, Message, Prompt, ToolCallback, ToolDefinition, UsageError
 from vernal.http import WireCache, encode_json
+from vernal_openai.audio import audio_type
 from vernal_openai.messages import encode_message, encode_strict_tool, encode_tool
 from vernal_openai.options import PLAIN_FIELDS, OpenAiChatOptions, on_top_of
 from vernal_openai.profiles import Profile
@@ -25,6 +26,7 @@ class Prepared:
     more_tools: tuple[bytes, ...]
     tool_callbacks: tuple[ToolCallback, ...]
     strict: bool
+    audio_type: str
 
 
 class RequestWriter:
@@ -98,6 +100,7 @@ class RequestWriter:
             more_tools,
             tuple(options.tool_callbacks or ()),
             bool(options.strict),
+            audio_type(options.audio),
         )
 
     def _members(self, options: OpenAiChatOptions) -> dict[str, Any]:

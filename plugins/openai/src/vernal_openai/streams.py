@@ -5,6 +5,7 @@ from typing import Any
 
 from vernal import EMPTY_USAGE, AssistantMessage, ChatResponse, ChatResponseMetadata, Generation, ToolCall
 from vernal.http import BrokenStreamError, decode_json, unmapped, without_empty
+from vernal_openai.audio import WAV, AudioCollector
 from vernal_openai.replies import (
     CALL_MEMBERS,
     CHOICE_MEMBERS,
@@ -32,8 +33,9 @@ class StreamAssembler:
     Chunks share one metadata object as long as nothing in it changes.
     """
 
-    def __init__(self, service: str, headers: ResponseHeaders) -> None:
+    def __init__(self, service: str, headers: ResponseHeaders, audio_type: str = WAV) -> None:
         self._service = service
+        self._audio_type = audio_type
         self._headers = headers
         self._choices: dict[int, _Choice] = {}
         self._metadata = ChatResponseMetadata(rate_limit=headers.rate_limit)
@@ -70,7 +72,8 @@ class StreamAssembler:
             request_id = self._properties.get("request_id")
             raise BrokenStreamError(f"the stream ended {what}", service=self._service, request_id=request_id)
         generations = tuple(
-            choices[index].build(self._service) if index in choices else NOTHING for index in range(max(choices) + 1)
+            choices[index].build(self._service, self._audio_type) if index in choices else NOTHING
+            for index in range(max(choices) + 1)
         )
         known = self._metadata
         metadata = ChatResponseMetadata(
@@ -93,10 +96,11 @@ class StreamAssembler:
 class _Choice:
     """One answer in the making."""
 
-    __slots__ = ("_calls", "_members", "_properties", "finish_reason")
+    __slots__ = ("_audio", "_calls", "_members", "_properties", "finish_reason")
 
     def __init__(self) -> None:
         self.finish_reason: str | None = None
+        self._audio: AudioCollector | None = None
         self._calls: CallFragments | None = None
         self._members: dict[str, Any] = {}
         self._properties: dict[str, Any] = {}
@@ -121,12 +125,18 @@ class _Choice:
         for name, value in without_empty(unmapped(delta, MESSAGE_MEMBERS)).items():
             _merge(self._members, name, value)
         text, reasoning = read_content(content)
+        if delta.get("audio"):
+            self._audio = self._audio or AudioCollector()
+            said = self._audio.add(delta["audio"])
+            text = text or said
         reasoning = reasoning or read_reasoning(delta)
         return AssistantMessage(text or None, (), (), reasoning) if text or reasoning else None
 
-    def build(self, service: str) -> Generation:
-        calls = self._calls.build() if self._calls is not None else ()
-        message = AssistantMessage(None, calls, (), None, self._members)
+    def build(self, service: str, audio_type: str) -> Generation:
+        calls, audio = self._calls.build() if self._calls is not None else (), self._audio
+        media = audio.media(audio_type) if audio is not None else ()
+        members = {**self._members, **audio.metadata()} if audio is not None else self._members
+        message = AssistantMessage(None, calls, media, None, members)
         return generation(message, self.finish_reason, self._properties, service)
 
 
