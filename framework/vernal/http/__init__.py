@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from vernal.http.classify import Refusal
     from vernal.http.dialects import map_subschemas, subschemas
     from vernal.http.endpoint import MISSHAPEN, Answer, ByteStream, Endpoint
-    from vernal.http.members import token_count, unmapped, without_empty
+    from vernal.http.members import members_of, token_count, unmapped, without_empty
     from vernal.http.refusals import read_refusal
     from vernal.http.wire import WireCache, decode_json, encode_json
 
@@ -67,6 +67,7 @@ __all__ = [
     "decode_json",
     "encode_json",
     "map_subschemas",
+    "members_of",
     "read_refusal",
     "subschemas",
     "token_count",
@@ -84,6 +85,7 @@ _LATER = {
     "decode_json": "wire",
     "encode_json": "wire",
     "map_subschemas": "dialects",
+    "members_of": "members",
     "read_refusal": "refusals",
     "subschemas": "dialects",
     "token_count": "members",

@@ -39,6 +39,7 @@ BY_NAME: Mapping[str, type[ModelError]] = {
     "permission_error": PermissionDeniedError,
     "not_found_error": NotFoundError,
     "invalid_request_error": BadRequestError,
+    "request_too_large": BadRequestError,
     "timeout_error": ModelTimeoutError,
 }
 """What errors inside a stream are, which have no status."""
@@ -72,7 +73,10 @@ class Refusal:
 
 def error_class(status: int | None, refusal: Refusal) -> type[ModelError]:
     """The class of error for an HTTP `status` (None: an error inside a stream) and what the service said."""
-    names = {str(name).casefold() for name in (refusal.code, refusal.type, refusal.reason) if name is not None}
+    said = [str(name).casefold() for name in (refusal.code, refusal.type, refusal.reason) if name is not None]
+    names = frozenset(said)
+    if status is None:
+        status = _status_in(refusal)
     if names & QUOTA_CODES or (status in (None, 400, 403) and QUOTA_PHRASES.search(refusal.message)):
         return QuotaExceededError
     if names & KEY_CODES:
@@ -84,8 +88,15 @@ def error_class(status: int | None, refusal: Refusal) -> type[ModelError]:
     if "overloaded_error" in names:
         return OverloadedError
     if status is None:
-        return next((BY_NAME[name] for name in names if name in BY_NAME), ServiceError)
+        return next((BY_NAME[name] for name in said if name in BY_NAME), ServiceError)
     return BY_STATUS.get(status) or (ServiceError if status >= 500 else BadRequestError)
+
+
+def _status_in(refusal: Refusal) -> int | None:
+    """The status that stands in an error inside a stream as its code: routers and local servers give it there."""
+    code = refusal.code
+    number = int(code) if isinstance(code, str) and code.isascii() and code.isdigit() else code
+    return number if isinstance(number, int) and 400 <= number < 600 else None
 
 
 def refused(
@@ -106,7 +117,7 @@ def refused(
         type=refusal.type,
         code=refusal.code,
         request_id=request_id,
-        retryable=True if status in (408, 504) else None,
+        retryable=True if (_status_in(refusal) if status is None else status) in (408, 504) else None,
         retry_after=retry_after if refusal.retry_after is None else refusal.retry_after,
         cure=cure if kind is AuthenticationError else None,
         details=refusal.details,

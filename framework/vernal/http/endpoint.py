@@ -119,7 +119,7 @@ class Endpoint:
         """
         try:
             body = decode_json(content)
-        except (ValueError, RecursionError):
+        except ValueError:
             body = None
         if not isinstance(body, dict):
             raise self.misshapen(content)
@@ -128,7 +128,8 @@ class Endpoint:
     def misshapen(self, content: bytes) -> ProtocolError:
         """The error for an answer, or an event of one, that has another shape than the protocol says."""
         text = self._masked(content)[:SHOWN].decode("utf-8", "replace")
-        return ProtocolError(f"the answer is not one of its protocol, but begins with {text!r}", service=self.service)
+        what = f"is not one of its protocol, but begins with {text!r}" if text.strip() else "is empty"
+        return ProtocolError(f"the answer {what}", service=self.service)
 
     def broken(self, text: str, headers: httpx.Headers | None = None) -> BrokenStreamError:
         """The error for a stream that ended too early; `text` says how that is known."""
@@ -282,6 +283,11 @@ class ByteStream:
             self._chunks = aiter(body)
             self._nowait = getattr(body, "read_nowait", None)
         self._rest: Callable[[], bytes | None] | None = getattr(body, "rest_nowait", None) if self._nowait else None
+
+    @property
+    def begin(self) -> bytes:
+        """The first bytes, as long as they have not been read."""
+        return self._ahead
 
     async def read(self, *, within: float | None = None) -> bytes:
         """The next bytes, `b""` at the end; `within` seconds instead of the limit between chunks.

@@ -1,7 +1,15 @@
 """Reading the members of answers: what providers do alike with objects whose members they do not all know."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
+
+from vernal.values.mappings import EMPTY
+
+
+def members_of(value: object) -> Mapping[str, Any]:
+    """`value` where it is an object, else one without members: what is said beside an answer never spoils it."""
+    return value if isinstance(value, Mapping) else EMPTY
 
 
 def unmapped(members: Mapping[str, Any], mapped: frozenset[str]) -> dict[str, Any]:
@@ -17,7 +25,7 @@ def without_empty(members: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def token_count(count: object) -> int | None:
-    """A number of tokens as a service reports it, None where it reports none."""
+    """A number of tokens as a service reports it, None where it reports none, as NaN and infinity are."""
     if type(count) is int:  # as it nearly always is
         return count
-    return int(count) if isinstance(count, int | float) else None
+    return int(count) if isinstance(count, float) and math.isfinite(count) else None

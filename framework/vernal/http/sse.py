@@ -14,8 +14,8 @@ ServerSentEvent = tuple[bytes, bytes]
 class SseReader:
     """Reads Server-Sent Events: LF, CRLF and CR, comments, `data:` without a space, data of several lines.
 
-    Ids and reconnection times are passed over. A line `error: …`, which some servers send in place of an event, is
-    given as an event of the name `error`.
+    Ids and reconnection times are passed over. What some servers send in place of an event is given as one: a line
+    `error: …` as an event of the name `error`, an object without `data:` as an event without a name.
     """
 
     __slots__ = ("_after_cr", "_data", "_lines", "_name", "_started")
@@ -66,6 +66,8 @@ class SseReader:
             self._data.append(line[6:].removeprefix(b" "))
         elif line == b"data":
             self._data.append(b"")
+        elif line.startswith(b"{") and line.endswith(b"}"):
+            events.append((b"", line))
 
 
 class NdjsonReader:

@@ -69,15 +69,25 @@ def encode_json(value: Any) -> bytes:
 
 
 def decode_json(text: bytes | str) -> Any:
-    """The value of a JSON text.
+    """The value of a JSON text; bytes that are no UTF-8 are replaced.
 
     Raises:
-        ValueError: it is no JSON.
+        ValueError: it is no JSON, or nested too deeply to be read.
     """
     try:
         return from_json(text)
     except ValueError:
-        return json.loads(text)  # accepts the lone surrogates that some servers send
+        return _decode_leniently(text)
+
+
+def _decode_leniently(text: bytes | str) -> Any:
+    """What some servers send: a BOM, halves of characters, control characters inside texts."""
+    if isinstance(text, bytes):
+        text = text.decode("utf-8-sig", "replace")
+    try:
+        return json.loads(text, strict=False)
+    except RecursionError:
+        raise ValueError("the JSON is nested too deeply to be read") from None
 
 
 def _plain(value: Any) -> Any:

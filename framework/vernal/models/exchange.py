@@ -3,14 +3,18 @@
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
-from vernal.http.endpoint import MISSHAPEN, Endpoint
-from vernal.http.errors import ProtocolError
-from vernal.http.sse import NdjsonReader, ServerSentEvent, SseReader
+from vernal.http.endpoint import MISSHAPEN, Endpoint, request_id
+from vernal.http.errors import ModelError, ProtocolError
+from vernal.http.sse import BOM, NdjsonReader, ServerSentEvent, SseReader
 from vernal.values.prompt import Prompt
 from vernal.values.responses import ChatResponse
 
 if TYPE_CHECKING:
     import httpx
+
+
+_WHOLE = (b"{", b"[", b"<")
+"""What documents begin with, and events never."""
 
 
 class Assembler(Protocol):
@@ -57,17 +61,21 @@ class Exchange:
     async def call(self, prompt: Prompt) -> ChatResponse:
         """The whole answer to `prompt`."""
         answer = await self.endpoint.post(*self.request(prompt, stream=False))
-        return self._whole(prompt, answer.content, answer.headers)
+        try:
+            return self._whole(prompt, answer.content, answer.headers)
+        except ModelError as error:
+            error.request_id = error.request_id or request_id(answer.headers)
+            raise
 
     async def stream(self, prompt: Prompt) -> AsyncIterator[ChatResponse]:
         """The answer to `prompt` as it arrives; closing the iterator closes the connection (R20)."""
         stream = await self.endpoint.stream(*self.request(prompt, stream=True))
         try:
-            if self.is_whole(stream.headers.get("content-type", "")):
+            if self.is_whole(stream.headers.get("content-type", ""), stream.begin):
                 yield self._whole(prompt, await stream.read_all(), stream.headers)
                 return
             reader, assembler = self.reader(), self.assembler(prompt, stream.headers)
-            data = b"-"
+            data, event = b"-", (b"", b"")
             while data and not assembler.ended:
                 data = await stream.read()
                 for event in reader.feed(data) if data else reader.close():
@@ -76,15 +84,25 @@ class Exchange:
                         yield response
                     if assembler.ended:
                         break
-            yield assembler.finish()
+            yield self._finish(assembler, event)
             if assembler.ended:
                 await stream.drain()
+        except ModelError as error:
+            error.request_id = error.request_id or request_id(stream.headers)
+            raise
         finally:
             await stream.aclose()
 
-    def is_whole(self, content_type: str) -> bool:
-        """Whether an answer of this type comes at once, though a stream was asked for."""
-        return "application/json" in content_type
+    def is_whole(self, content_type: str, begin: bytes) -> bool:
+        """Whether an answer comes at once, though a stream was asked for: its first bytes tell, else its type.
+
+        So are an error or a page in the place of a stream, and events whose type is given wrongly, read as what they
+        are.
+        """
+        first = begin.removeprefix(BOM).lstrip()[:1]
+        if self.reader is NdjsonReader:
+            return first == b"<"
+        return first in _WHOLE if first else "application/json" in content_type
 
     def _whole(self, prompt: Prompt, content: bytes, headers: "httpx.Headers") -> ChatResponse:
         try:
@@ -101,3 +119,9 @@ class Exchange:
             if last:  # what is left when the bytes end
                 raise self.endpoint.broken("the stream ended in the middle") from error
             raise
+
+    def _finish(self, assembler: Assembler, last: ServerSentEvent) -> ChatResponse:
+        try:
+            return assembler.finish()
+        except MISSHAPEN as error:
+            raise self.endpoint.misshapen(last[1]) from error

@@ -127,8 +127,13 @@ class ReplayServer:
         if reply.before is not None:
             await reply.before.wait()
         headers = {"content-type": reply.content_type, "transfer-encoding": "chunked", **reply.headers}
+        if reply.status == 204:  # has no body
+            del headers["transfer-encoding"]
         lines = [f"HTTP/1.1 {reply.status} X", *(f"{name}: {value}" for name, value in headers.items())]
         writer.write("\r\n".join(lines).encode() + b"\r\n\r\n")
+        if reply.status == 204:
+            await writer.drain()
+            return True
         for piece in reply.pieces:
             writer.write(f"{len(piece):x}\r\n".encode() + piece + b"\r\n")
             await writer.drain()

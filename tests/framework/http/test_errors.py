@@ -45,6 +45,12 @@ from vernal.http.classify import refused
         (400, Refusal(message="x", code="content_filter"), ContentFilterError, False),
         (None, Refusal(message="busy", type="overloaded_error"), OverloadedError, True),
         (None, Refusal(message="oops"), ServiceError, True),
+        (None, Refusal(message="bad", type="BadRequestError", code=400), BadRequestError, False),
+        (None, Refusal(message="slow", code="429"), RateLimitError, True),
+        (None, Refusal(message="pay", code=402), QuotaExceededError, False),
+        (None, Refusal(message="late", code=504), ModelTimeoutError, True),
+        (None, Refusal(message="slow", type="rate_limit_error", code="server_error"), RateLimitError, True),
+        (None, Refusal(message="oops", code=1500), ServiceError, True),
     ],
 )
 def test_a_refusal_has_its_class(status: int | None, refusal: Refusal, kind: type[ModelError], retryable: bool) -> None:

@@ -64,6 +64,12 @@ def test_an_error_line_is_an_event_of_that_name() -> None:
     assert read([b'error: {"code":500}\n\n']) == [(b"error", b'{"code":500}')]
 
 
+def test_an_object_without_its_field_is_an_event() -> None:
+    """Servers that write an error into the stream as it is are understood; other lines without a field are not read."""
+    assert read([b'data: a\n\n{"error": "no"}\n']) == [(b"", b"a"), (b"", b'{"error": "no"}')]
+    assert read([b"{\nhello\n\n"]) == []
+
+
 def test_what_is_left_without_its_end_mark_is_given_on_close() -> None:
     """A last event without its blank line, or without any line end, is not lost."""
     assert read([b"data: a\n\ndata: b\n"]) == [(b"", b"a"), (b"", b"b")]

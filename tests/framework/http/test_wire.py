@@ -44,6 +44,27 @@ def test_half_a_character_is_read() -> None:
         decode_json(b"<html>")
 
 
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        (b'\xef\xbb\xbf{"a": 1}', {"a": 1}),
+        (b'{"a": "\xf0\x9f"}', {"a": "\ufffd"}),
+        (b'{"a": "\xed\xa0\xbd"}', {"a": "\ufffd" * 3}),
+        (b'{"a": "b\nc\td"}', {"a": "b\nc\td"}),
+        (b'{"a": 1, "a": 2}', {"a": 2}),
+    ],
+)
+def test_what_servers_write_wrongly_is_read(text: bytes, value: object) -> None:
+    """A BOM, bytes that are no UTF-8, control characters in texts, and members that are given twice."""
+    assert decode_json(text) == value
+
+
+def test_what_is_too_deep_is_no_json() -> None:
+    """It is a `ValueError` as all that cannot be read."""
+    with pytest.raises(ValueError, match="too deeply"):
+        decode_json(b"[" * 100_000 + b"]" * 100_000)
+
+
 def test_each_value_is_encoded_once() -> None:
     """A message is encoded when it is first sent, and an equal one is another message."""
     encoded: list[str] = []

@@ -39,10 +39,6 @@ class OllamaExchange(Exchange):
         """What assembles a streamed answer."""
         return AnswerReader(self.endpoint)
 
-    def is_whole(self, content_type: str) -> bool:
-        """Never: a whole answer is a stream of one line."""
-        return False
-
     async def call(self, prompt: Prompt) -> ChatResponse:
         """The whole answer to `prompt`."""
         try:

@@ -71,10 +71,11 @@ class OpenAiEmbeddingModel(OpenAiService, EmbeddingModel):
         if self._dimensions is not None:
             body["dimensions"] = self._dimensions
         endpoint = self._endpoint
-        content = (await endpoint.post(encode_json(body), self._address.path(self._model))).content
+        whole = await endpoint.post(encode_json(body), self._address.path(self._model))
+        content = whole.content
         answer = endpoint.read_object(content)
         if answer.get("error"):
-            raise endpoint.refusal(content)
+            raise endpoint.refusal(content, headers=whole.headers)
         try:
             data = sorted(answer["data"], key=lambda item: item["index"])
             vectors = tuple(array("f", item["embedding"]) for item in data)
