@@ -1,6 +1,7 @@
 """A plugin from outside does what a plugin of ours does: `examples/plugin-audit` is built, installed, taken away."""
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -88,9 +89,12 @@ def test_the_default_is_back_where_it_is_switched_off(
 
 
 def test_its_own_tests_pass(environment: "Environment", tmp_path: Path) -> None:
-    """Its tests need nothing but vernal and pytest."""
+    """Its tests, among them the contract suite for its loop, need nothing but vernal and pytest."""
     shutil.copytree(PROJECT / "tests", tmp_path / "tests")
-    assert "8 passed" in environment.output("-m", "pytest", "tests", directory=tmp_path)
+    told = environment.output("-m", "pytest", "-v", "tests", directory=tmp_path)
+    assert "test_each_call_is_written_down[True] PASSED" in told
+    assert "TestContract::test_it_goes_on_until_the_model_answers[astream] PASSED" in told
+    assert set(re.findall(r"\d+ (passed|failed|skipped|errors?)", told)) == {"passed"}
 
 
 def test_two_plugins_with_one_default_are_reported_and_resolved(

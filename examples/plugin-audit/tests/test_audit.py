@@ -4,8 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from vernal import ChatClient, ChatModel, ToolAdvisor, ToolCallingAdvisor, tool
-from vernal.testing import ApplicationContextRunner, ScriptedChatModel, assert_replayable, tool_call
+from vernal import ChatClient, ChatModel, ToolAdvisor, ToolCallingAdvisor, ToolCallingManager, tool
+from vernal.testing import (
+    ApplicationContextRunner,
+    ScriptedChatModel,
+    ToolAdvisorContract,
+    assert_replayable,
+    tool_call,
+)
 from vernal_audit import AuditingToolCallingAdvisor, Journal
 from vernal_audit.commands import audit
 
@@ -97,3 +103,15 @@ def test_the_command_prints_the_journal(
         'refund {"order": 1}',
         'refund {"order": 2}',
     ]
+
+
+class TestContract(ToolAdvisorContract):
+    """The loop of the plugin does all that a loop must."""
+
+    @pytest.fixture(autouse=True)
+    def journal(self, tmp_path: Path) -> None:
+        """A journal for each test."""
+        self.path = tmp_path / "journal"
+
+    def create_advisor(self, manager: ToolCallingManager) -> ToolAdvisor:
+        return AuditingToolCallingAdvisor(tool_calling_manager=manager, journal=Journal(self.path))

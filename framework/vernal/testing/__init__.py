@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from vernal.testing.contracts.chat_memory_repository import ChatMemoryRepositoryContract
     from vernal.testing.contracts.chat_model import ChatModelContract
     from vernal.testing.contracts.service_chat_model import ServiceChatModelContract, StandardAnswer
+    from vernal.testing.contracts.tool_advisor import ToolAdvisorContract
     from vernal.testing.faults import Fault, FaultyChatMemoryRepository, FaultyChatModel, FaultyToolCallback
     from vernal.testing.forms import Form, Outcome
     from vernal.testing.gate import Gate
@@ -35,6 +36,7 @@ _HOMES = {
     "ScriptedChatModel": "scripted",
     "ServiceChatModelContract": "contracts.service_chat_model",
     "StandardAnswer": "contracts.service_chat_model",
+    "ToolAdvisorContract": "contracts.tool_advisor",
     "assert_replayable": "replay",
     "chunks": "scripted",
     "every_cancellation": "cancellation",
@@ -59,6 +61,7 @@ __all__ = [
     "ScriptedChatModel",
     "ServiceChatModelContract",
     "StandardAnswer",
+    "ToolAdvisorContract",
     "assert_replayable",
     "chunks",
     "every_cancellation",

@@ -25,6 +25,11 @@ class Gate:
         """Whether something has come to the gate."""
         return self._reached.done()
 
+    @property
+    def is_open(self) -> bool:
+        """Whether it has been opened."""
+        return self._opened.done()
+
     def open(self) -> None:
         """Let everything through from now on."""
         _done(self._opened)

@@ -8,6 +8,9 @@ from vernal import (
     ObservationRegistry,
     ObservedChatModel,
     OfflineChatModel,
+    ToolAdvisor,
+    ToolCallingAdvisor,
+    ToolCallingManager,
     Usage,
 )
 from vernal.testing import (
@@ -16,6 +19,7 @@ from vernal.testing import (
     FaultyChatMemoryRepository,
     FaultyChatModel,
     ScriptedChatModel,
+    ToolAdvisorContract,
     chunks,
 )
 
@@ -48,3 +52,8 @@ class TestFaultyChatModelWithoutFaults(TestScriptedChatModel):
 class TestObservedChatModel(TestScriptedChatModel):
     def create_model(self) -> ChatModel:
         return ObservedChatModel(super().create_model(), ObservationRegistry())
+
+
+class TestToolCallingAdvisor(ToolAdvisorContract):
+    def create_advisor(self, manager: ToolCallingManager) -> ToolAdvisor:
+        return ToolCallingAdvisor(tool_calling_manager=manager)
