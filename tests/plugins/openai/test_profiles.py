@@ -41,7 +41,7 @@ def test_a_service_is_recognised_by_its_host(base_url: str, name: str) -> None:
 def test_a_named_profile_wins_and_an_unknown_one_is_refused() -> None:
     """A setting overrules the address; a name that is none is answered with those that are."""
     assert profile_for("http://localhost:8080/v1", "deepseek").name == "deepseek"
-    with pytest.raises(ValueError, match=r"profile is 'deepsek'.*'deepseek'"):
+    with pytest.raises(ValueError, match=r"profile is 'deepsek'.*did you mean 'deepseek'\?"):
         profile_for("http://localhost:8080/v1", "deepsek")
 
 

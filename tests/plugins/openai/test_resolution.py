@@ -83,6 +83,13 @@ def test_a_missing_key_is_named_by_the_service_that_wants_it(profile: str, varia
             run.context.get(ChatClient).prompt("hi").call().content()
 
 
+def test_a_misspelt_profile_keeps_the_application_from_starting() -> None:
+    """A setting that names no profile is reported, with the nearest one (R28)."""
+    with runner({"VERNAL_OPENAI__PROFILE": "grok"}).run() as run:
+        assert "VERNAL_OPENAI__PROFILE" in str(run.failure)
+        assert "did you mean 'groq'?" in str(run.failure)
+
+
 def test_the_version_of_azures_api_makes_its_addresses_by_deployment() -> None:
     """OPENAI_API_VERSION, as Azure's own tools read it, chooses the older scheme."""
     environ = {"OPENAI_API_VERSION": "2024-10-21", "AZURE_OPENAI_API_KEY": "a", "VERNAL_OPENAI__BASE_URL": AZURE}

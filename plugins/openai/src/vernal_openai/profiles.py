@@ -3,6 +3,7 @@
 A profile is chosen by name, or recognised by the host of the base URL; any other address is `COMPATIBLE`.
 """
 
+import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -210,4 +211,7 @@ def profile_named(name: str) -> Profile:
         return PROFILES[name]
     except KeyError:
         known = ", ".join(map(repr, sorted(PROFILES)))
-        raise ValueError(f"profile is {name!r}; one of {known} is wanted, or None to go by the base URL") from None
+        near = difflib.get_close_matches(name, PROFILES, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        text = f"profile is {name!r}; one of {known} is wanted, or None to go by the base URL{hint}"
+        raise ValueError(text) from None

@@ -3,7 +3,7 @@
 from pydantic import SecretStr
 
 from vernal import Environment
-from vernal_openai.profiles import OPENAI, PROFILES, profile_for
+from vernal_openai.profiles import OPENAI, profile_for, profile_named
 from vernal_openai.service import BASE_URL
 from vernal_openai.settings import OpenAiSettings
 
@@ -14,7 +14,7 @@ def resolved(settings: OpenAiSettings, environment: Environment) -> OpenAiSettin
     An own setting wins over the variables that other tools read too. Such a variable was given for one service, and
     its key goes nowhere else (R28): `GROQ_API_KEY` to Groq, `OPENAI_API_KEY` to OpenAI or with `OPENAI_BASE_URL`.
     """
-    base_url, named = settings.base_url, PROFILES.get(settings.profile or "")
+    base_url, named = settings.base_url, profile_named(settings.profile) if settings.profile else None
     own_key, own_url = environment.lookup("openai.api_key"), environment.lookup("openai.base_url")
     if own_url is None and named is not None:
         base_url = _variable(environment, named.url_variable) or named.base_url or base_url

@@ -2,9 +2,10 @@
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 
 from vernal import HttpClients, ServiceSettings, fallback
+from vernal_openai.profiles import profile_named
 from vernal_openai.service import BASE_URL, ServiceArguments
 
 
@@ -65,6 +66,11 @@ class OpenAiSettings(ServiceSettings, prefix="openai"):
     )
     options: OpenAiOptionSettings = Field(default=OpenAiOptionSettings(), description="Options of the model.")
     embedding: OpenAiEmbeddingSettings = OpenAiEmbeddingSettings()
+
+    @field_validator("profile")
+    @classmethod
+    def _is_a_profile(cls, name: str | None) -> str | None:
+        return None if name is None else profile_named(name).name
 
     def service(self, clients: HttpClients) -> ServiceArguments:
         """How the service is reached, as models take it."""
