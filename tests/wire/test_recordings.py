@@ -256,10 +256,16 @@ def values_of(messages: list[dict[str, Any]]) -> list[Message]:
 
 
 def comparable(message: dict[str, Any]) -> dict[str, Any]:
-    """A message without what makes no difference: no content beside calls, parts of one text, reasoning said twice."""
+    """A message without what makes no difference: no content beside calls, parts of one text, reasoning said twice,
+    spaces in arguments."""
     kept = {name: value for name, value in message.items() if name != "prefix" and value not in (None, "")}
     if "reasoning" in kept:
         kept.pop("reasoning_content", None)
+    if "tool_calls" in kept:
+        kept["tool_calls"] = [
+            {**call, "function": {**call["function"], "arguments": json.loads(call["function"]["arguments"])}}
+            for call in kept["tool_calls"]
+        ]
     if isinstance(kept.get("content"), list):
         kept["content"] = "".join(part["text"] for part in kept["content"])
     return kept
