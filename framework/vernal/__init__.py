@@ -102,6 +102,7 @@ if TYPE_CHECKING:
     from vernal.tools.function import FunctionToolCallback, MethodToolCallback
     from vernal.tools.interception import (
         Allow,
+        Answer,
         ApprovalInterceptor,
         Deny,
         Suspend,
@@ -208,7 +209,7 @@ _MODULES = {
     "tools.execution": "ToolExecutionResult",
     "tools.function": "FunctionToolCallback MethodToolCallback",
     "tools.interception": (
-        "Allow ApprovalInterceptor Deny Suspend SuspendedTurn ToolCallInterceptor ToolCallRequest TurnSuspended"
+        "Allow Answer ApprovalInterceptor Deny Suspend SuspendedTurn ToolCallInterceptor ToolCallRequest TurnSuspended"
     ),
     "tools.limits": "ModelPrice OnLimitExceeded ToolCallLimitExceeded ToolCallLimits",
     "tools.manager": "DefaultToolCallingManager ToolCallingManager",
@@ -246,6 +247,7 @@ __all__ = [
     "Advisor",
     "AdvisorChain",
     "Allow",
+    "Answer",
     "Application",
     "ApplicationContext",
     "ApprovalInterceptor",

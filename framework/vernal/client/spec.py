@@ -8,7 +8,7 @@ from vernal.client.assembly import Engine, PreparedRequest
 from vernal.client.state import RequestState
 from vernal.client.templates import TemplateRenderer
 from vernal.client.turns import AsyncCallTurn, AsyncStreamTurn, CallTurn, StreamTurn
-from vernal.tools.interception import RESUMPTION, Allow, Deny, Resumption, SuspendedTurn
+from vernal.tools.interception import RESUMPTION, Allow, Answer, Deny, Resumption, SuspendedTurn
 from vernal.values.messages import Media, Message
 from vernal.values.options import ChatOptions
 
@@ -84,7 +84,7 @@ class ChatClientRequestSpec:
         self._state.renderer = renderer
         return self
 
-    def resume(self, state: SuspendedTurn, decisions: Mapping[str, Allow | Deny]) -> Self:
+    def resume(self, state: SuspendedTurn, decisions: Mapping[str, Allow | Deny | Answer]) -> Self:
         """Go on with a suspended turn, with the same tools and options: a decision for each of `state.pending`, by id.
 
         What had run before does not run again; the conversation is that of the suspended turn.

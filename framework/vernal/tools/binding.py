@@ -14,6 +14,7 @@ from vernal.tools.context import NO_CONTEXT, ToolContext
 from vernal.tools.exceptions import InvalidToolError, ToolArgumentsError
 from vernal.tools.parameters import UNSET, ToolSignature
 from vernal.tools.repairs import repair
+from vernal.tools.schema import complete_object_schema
 from vernal.tools.validation import Misfit, SchemaCheck, TypeCheck, extras_check
 from vernal.values.arguments import parse_arguments
 
@@ -54,6 +55,14 @@ class Binder:
             return (), values
         return tuple(values.pop(name) for name in self._positional if name in values), values
 
+    def read(self, text: str) -> Any:
+        """The arguments as JSON values, with harmless forms repaired: what is judged before a call.
+
+        Raises:
+            ToolArgumentsError: the arguments do not fit.
+        """
+        raise NotImplementedError
+
     def _values(self, text: str) -> dict[str, Any]:
         raise NotImplementedError
 
@@ -70,6 +79,14 @@ class SignatureBinder(Binder):
         self._extras = None if signature.extra is UNSET else extras_check(signature.extra)
         self._known = {parameter.name for parameter in signature.parameters}
         self._reserved = signature.reserved
+
+    def read(self, text: str) -> Any:
+        """The JSON values of the parameters."""
+        value = parsed(self._tool, text, self._check)
+        bound = settled(self._tool, value, self._check)
+        if self._extras is not None:
+            self._with_extras(bound, self._extras)
+        return value
 
     def _values(self, text: str) -> dict[str, Any]:
         try:
@@ -104,6 +121,16 @@ class WholeBinder(Binder):
             )
         self._parameter = first.name if first is not None else None
 
+    def read(self, text: str) -> Any:
+        """The JSON value of the whole."""
+        if self._parameter is None:
+            return parse_arguments(text)
+        value = parsed(self._tool, text, self._shown or self._check)
+        if self._shown is not None:
+            settled(self._tool, value, self._shown)
+        settled(self._tool, value, self._check)
+        return value
+
     def _values(self, text: str) -> dict[str, Any]:
         if self._parameter is None:
             return {}  # a supplier: it runs whatever the input (FTC-04)
@@ -137,11 +164,16 @@ class SchemaBinder(Binder):
                 "it in the schema, or give the parameter a default"
             )
 
-    def _values(self, text: str) -> dict[str, Any]:
+    def read(self, text: str) -> Any:
+        """The JSON values, as the schema has them."""
         given = bind_leniently(self._tool, text, self._check)
         absent = [Complaint((name,), "", missing=True) for name in self._needed if name not in given]
         if absent:
             raise ToolArgumentsError(explained(self._tool, absent, self._check.schema))
+        return given
+
+    def _values(self, text: str) -> dict[str, Any]:
+        given = self.read(text)
         if self._accepted is None:
             return {name: value for name, value in given.items() if name not in self._reserved}
         return {name: value for name, value in given.items() if name in self._accepted}
@@ -158,6 +190,32 @@ def bind_leniently(tool: str, text: str, check: Check) -> Any:
     Raises:
         ToolArgumentsError: it does not fit.
     """
+    return settled(tool, parsed(tool, text, check), check)
+
+
+def read_by_schema(tool: str, text: str, schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The arguments of a tool of which only the schema is known, with harmless forms repaired.
+
+    Raises:
+        ToolArgumentsError: they do not fit the schema; one that is no JSON schema itself is not asked.
+    """
+    from referencing.exceptions import Unresolvable
+
+    check = SchemaCheck(complete_object_schema(schema))
+    value: Mapping[str, Any] = parsed(tool, text, check)
+    try:
+        settled(tool, value, check)
+    except (InvalidToolError, Unresolvable):
+        pass  # whoever runs the tool says so
+    return value
+
+
+def parsed(tool: str, text: str, check: Check) -> Any:
+    """The JSON value of `text`.
+
+    Raises:
+        ToolArgumentsError: it is none, or no object where an object is wanted.
+    """
     value: Any = parse_arguments(text)
     if value is None:
         if check.schema.get("type", "object") == "object":
@@ -166,7 +224,7 @@ def bind_leniently(tool: str, text: str, check: Check) -> Any:
             value = json.loads(text)
         except ValueError:
             raise ToolArgumentsError(no_object(tool, text, check.schema)) from None
-    return settled(tool, value, check)
+    return value
 
 
 def settled(tool: str, value: Any, check: Check) -> Any:

@@ -55,6 +55,17 @@ class ToolCallback(TwoFaced, abstract=True):
         """Run the tool with `tool_input`, the JSON text of its arguments; gives the text for the model."""
         raise NotImplementedError
 
+    def read_arguments(self, tool_input: str) -> Mapping[str, Any] | None:
+        """The arguments in `tool_input` as JSON values, checked and with harmless forms repaired (R5): what
+        interceptors judge. None where they are no object, and need not be.
+
+        Raises:
+            ToolArgumentsError: they do not fit; the message is for the model.
+        """
+        from vernal.tools.binding import read_by_schema  # with pydantic: not at import
+
+        return read_by_schema(self.definition.name, tool_input, self.definition.input_schema)
+
     def blocking_work(
         self, tool_input: str, tool_context: ToolContext | None = None
     ) -> Callable[[], str | Awaitable[str]] | None:

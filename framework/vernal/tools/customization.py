@@ -83,6 +83,10 @@ class AdjustedToolCallback(ToolCallback):
         twin._callback = self._callback.with_beans(beans)
         return twin
 
+    def read_arguments(self, tool_input: str) -> Mapping[str, Any] | None:
+        """As the tool itself does."""
+        return self._callback.read_arguments(tool_input)
+
     async def acall(self, tool_input: str, tool_context: ToolContext | None = None) -> str:
         """Run the tool."""
         return await self._callback.acall(tool_input, tool_context)

@@ -118,6 +118,11 @@ class FunctionToolCallback(ToolCallback):
         except Exception as error:
             raise ToolExecutionException(tool.definition, error) from error
 
+    def read_arguments(self, tool_input: str) -> Mapping[str, Any] | None:
+        """The arguments as JSON values, checked as for a call."""
+        value = self._tool.binder.read(tool_input)
+        return value if isinstance(value, Mapping) else None
+
     def blocking_work(
         self, tool_input: str, tool_context: ToolContext | None = None
     ) -> Callable[[], str | Awaitable[str]] | None:

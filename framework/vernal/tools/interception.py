@@ -43,6 +43,16 @@ class Deny:
 
 
 @dataclass(frozen=True, slots=True)
+class Answer:
+    """The call does not run; the model is told `result` as if the tool had given it.
+
+    For what comes from elsewhere: a cache, a person who was asked, a client that has run the tool itself.
+    """
+
+    result: Any
+
+
+@dataclass(frozen=True, slots=True)
 class Suspend:
     """The call waits for a decision from outside: the turn ends with `TurnSuspended`, and can be resumed."""
 
@@ -51,7 +61,11 @@ class Suspend:
 
 @dataclass(frozen=True, slots=True)
 class ToolCallRequest:
-    """A tool call that is about to run."""
+    """A tool call that is about to run.
+
+    `arguments` are JSON values that fit the tool: what does not fit is answered before anybody is asked (R5). None
+    where a tool takes something else than an object.
+    """
 
     call: ToolCall
     arguments: Mapping[str, Any] | None
@@ -60,7 +74,7 @@ class ToolCallRequest:
     context: ToolContext
 
 
-Decision = Allow | Deny | Suspend
+Decision = Allow | Deny | Answer | Suspend
 ToolCallInterceptor = Callable[[ToolCallRequest], Decision | Awaitable[Decision | None] | None]
 """Decides about a call; None means: allow. A plain function or an `async` one. What it raises ends the turn."""
 
@@ -141,7 +155,7 @@ class SuspendedTurn:
 class TurnSuspended(VernalError):
     """A turn waits for decisions about tool calls; `state` is the `SuspendedTurn`.
 
-    It goes on with `client.prompt().tools(…).resume(state, {call_id: Allow() or Deny(…)})`.
+    It goes on with `client.prompt().tools(…).resume(state, {call_id: Allow(), Deny(…) or Answer(…)})`.
     """
 
     def __init__(self, state: SuspendedTurn) -> None:
@@ -207,21 +221,27 @@ class ApprovalInterceptor:
         return None
 
 
-async def decide(interceptors: Iterable[ToolCallInterceptor], request: ToolCallRequest) -> Decision:
-    """What the interceptors say of a call: the first that denies or suspends, else allowed, as they have changed it."""
+async def decide(
+    interceptors: Iterable[ToolCallInterceptor], request: ToolCallRequest
+) -> tuple[Decision, Mapping[str, Any] | None]:
+    """What the interceptors say of a call: the first that denies, answers or suspends, else allowed; and the arguments
+    as those before it have changed them, None where none has.
+    """
     changed: Mapping[str, Any] | None = None
     for interceptor in interceptors:
         decision = interceptor(request)
         if inspect.isawaitable(decision):
             decision = await decision
-        if isinstance(decision, Deny | Suspend):
-            return decision
+        if isinstance(decision, Deny | Answer | Suspend):
+            return decision, changed
         if isinstance(decision, Allow) and decision.arguments is not None:
             changed = decision.arguments
             request = ToolCallRequest(request.call, changed, request.definition, request.metadata, request.context)
         elif decision is not None and not isinstance(decision, Allow):
-            raise TypeError(f"a tool call interceptor gave {decision!r}; Allow, Deny, Suspend or None is wanted")
-    return Allow(changed)
+            raise TypeError(
+                f"a tool call interceptor gave {decision!r}; Allow, Deny, Answer, Suspend or None is wanted"
+            )
+    return Allow(), changed
 
 
 def _dump_usage(usage: Usage) -> dict[str, Any]:

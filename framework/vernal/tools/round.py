@@ -9,9 +9,11 @@ from vernal.tools.callback import ToolCallback
 from vernal.tools.collection import refuse_duplicates
 from vernal.tools.context import NO_CONTEXT, ToolContext
 from vernal.tools.definition import ToolEffects
+from vernal.tools.exceptions import ToolArgumentsError
 from vernal.tools.execution import ToolExecutionResult
 from vernal.tools.interception import (
     Allow,
+    Answer,
     Deny,
     Suspend,
     SuspendedTurn,
@@ -20,9 +22,9 @@ from vernal.tools.interception import (
     decide,
 )
 from vernal.tools.limits import LimitBreach, OnLimitExceeded, ToolCallLimitExceeded
-from vernal.tools.running import Planned, ToolRunner, refused
+from vernal.tools.running import Planned, ToolRunner, answered, refused
 from vernal.tools.turns import turn_of
-from vernal.values.arguments import comparable_arguments, parse_arguments, raw_arguments
+from vernal.values.arguments import comparable_arguments, raw_arguments
 from vernal.values.messages import ToolCall, ToolResponseMessage
 from vernal.values.options import ToolCallingChatOptions
 from vernal.values.prompt import Prompt
@@ -76,7 +78,7 @@ class ToolRound:
                     await self._intercept(call, call.callback)
             self._turn.resumption = None
         if self._turn.listener is not None:
-            self._runner.tell_refusals(planned)
+            self._runner.tell_unrun(planned)
         await self._runner.run_all([call for call in planned if call.callback is not None])
         result = self._result(planned)
         for call in planned:
@@ -99,6 +101,7 @@ class ToolRound:
             return None
         planned = Planned(call, raw_arguments(call), record)
         planned.response = resumption.state.responses.get(call.id)
+        planned.earlier = planned.response is not None
         if planned.response is None:
             planned.callback = self._callback(call.name)
             planned.refusal = _unknown_tool(call.name, self._offered)
@@ -109,21 +112,27 @@ class ToolRound:
         """Let the interceptors, or the decision that a resumed turn brings, decide about a call."""
         resumption, call = self._turn.resumption, planned.call
         decision = resumption.decisions.get(call.id) if resumption is not None else None
+        changed = decision.arguments if isinstance(decision, Allow) else None
         if decision is None:
-            request = ToolCallRequest(
-                call, parse_arguments(planned.tool_input), callback.definition, callback.metadata, self._context
-            )
-            decision = await decide(self._manager.interceptors, request)
-        if isinstance(decision, Allow):
-            if decision.arguments is not None:
-                planned.tool_input = _as_text(call, decision.arguments)
-                planned.call = ToolCall(call.id, call.name, planned.tool_input, call.type, call.metadata)
-                planned.record.call, planned.record.arguments = planned.call, dict(decision.arguments)
-            return
-        planned.callback, planned.record.took_effect = None, False
-        planned.refusal = decision.text if isinstance(decision, Deny) else WAITING_TEXT
-        if isinstance(decision, Suspend):
-            planned.waits = decision.reason
+            try:
+                arguments = callback.read_arguments(planned.tool_input)
+            except ToolArgumentsError as misfit:
+                planned.refuse(str(misfit))
+                return
+            request = ToolCallRequest(call, arguments, callback.definition, callback.metadata, self._context)
+            decision, changed = await decide(self._manager.interceptors, request)
+            if arguments is not None:
+                planned.tool_input = _as_text(call, arguments)  # what was judged is what runs
+        if changed is not None and not isinstance(decision, Deny):
+            planned.tool_input = _as_text(call, changed)
+            planned.call = ToolCall(call.id, call.name, planned.tool_input, call.type, call.metadata)
+            planned.record.call, planned.record.arguments = planned.call, dict(changed)
+        if isinstance(decision, Answer):
+            planned.callback = None
+            planned.response = answered(planned.call, decision.result)
+        elif isinstance(decision, Deny | Suspend):
+            planned.refuse(decision.text if isinstance(decision, Deny) else WAITING_TEXT)
+            planned.waits = decision.reason if isinstance(decision, Suspend) else None
 
     def _suspended(self, planned: list[Planned]) -> SuspendedTurn:
         return SuspendedTurn(

@@ -34,7 +34,8 @@ _CONVERTER = DefaultToolCallResultConverter()
 
 @dataclass(slots=True, eq=False)
 class Planned:
-    """A call of the round: run by `callback`, or answered with `refusal`."""
+    """A call of the round: run by `callback`, or answered with `refusal`, or with a `response` that comes from
+    elsewhere, such as from `earlier` in a turn that was suspended."""
 
     call: ToolCall
     tool_input: str
@@ -44,6 +45,11 @@ class Planned:
     response: ToolResponse | None = None
     raised: Exception | None = None
     waits: str | None = None
+    earlier: bool = False
+
+    def refuse(self, text: str) -> None:
+        """Let it not run; the model is told `text`."""
+        self.callback, self.refusal, self.record.took_effect = None, text, False
 
 
 class ToolRunner:
@@ -118,11 +124,12 @@ class ToolRunner:
             works.append(work)
         return works
 
-    def tell_refusals(self, planned: list[Planned]) -> None:
+    def tell_unrun(self, planned: list[Planned]) -> None:
+        """Tell of the calls that have an answer without running."""
         for each in planned:
-            if each.callback is None and each.response is None and each.waits is None:
+            if each.callback is None and each.waits is None and not each.earlier:
                 self._tell_started(each)
-                self._tell_finished(each, refused(each), 0.0)
+                self._tell_finished(each, each.response or refused(each), 0.0)
 
     def _tell_started(self, planned: Planned) -> None:
         call, arguments = planned.call, planned.record.arguments
@@ -197,9 +204,7 @@ class ToolRunner:
                     return ToolResponse(call.id, call.name, str(error), True, metadata={OUTCOME_UNKNOWN: True})
                 else:
                     return await self._failed(planned, callback, error)
-        if isinstance(result, ToolResult):
-            return ToolResponse(call.id, call.name, str(result), result.is_error, result.media)
-        return ToolResponse(call.id, call.name, result)
+        return _response(call, result)
 
     async def _attempt(self, planned: Planned, callback: ToolCallback) -> str:
         timeout = callback.metadata.timeout or self._manager.tool_timeout
@@ -236,9 +241,20 @@ class ToolRunner:
         return ToolResponse(call.id, call.name, told, is_error=True)
 
 
+def answered(call: ToolCall, result: Any) -> ToolResponse:
+    """The response to a call whose result comes from elsewhere, told as if the tool had given it (R15)."""
+    return _response(call, _as_told(result))
+
+
 def refused(planned: Planned) -> ToolResponse:
     """The response to a call that does not run."""
     return ToolResponse(planned.call.id, planned.call.name, planned.refusal, is_error=True)
+
+
+def _response(call: ToolCall, text: str) -> ToolResponse:
+    if isinstance(text, ToolResult):
+        return ToolResponse(call.id, call.name, str(text), text.is_error, text.media)
+    return ToolResponse(call.id, call.name, text)
 
 
 async def _settled(result: Any, error: Exception | None) -> str:

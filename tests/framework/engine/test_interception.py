@@ -144,7 +144,7 @@ def test_an_interceptor_that_fails_ends_the_turn_before_anything_runs(ask: Ask) 
     script = [(tool_call("look_up", order="1"), tool_call("refund", order="1"))]
     with pytest.raises(PermissionError, match="policy service down"):
         ask(client(ScriptedChatModel(script), fail).prompt("?").tools(orders))
-    with pytest.raises(TypeError, match="Allow, Deny, Suspend or None is wanted"):
+    with pytest.raises(TypeError, match="Allow, Deny, Answer, Suspend or None is wanted"):
         ask(client(ScriptedChatModel(list(script)), wrong).prompt("?").tools(orders))  # type: ignore[arg-type]
     assert orders.ran == []
 
