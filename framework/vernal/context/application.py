@@ -198,7 +198,8 @@ class Application:
             if isinstance(source, type) and not is_container(source)
         )
         self._add_auto_configurations(collection, plugins)
-        graph = BeanGraph(collection.registry, environment, collection.rejected)
+        failed = plugins.failures
+        graph = BeanGraph(collection.registry, environment, collection.rejected, failed_plugins=failed)
         environment.check_unknown(
             (*plugins.settings, *graph.settings, AutoConfigureSettings), disabled_plugins=plugins.left_out
         )

@@ -20,6 +20,7 @@ from vernal.context.types import found_under, short_type_name, type_name
 from vernal.errors import ConfigurationError
 
 if TYPE_CHECKING:
+    from vernal.context.plugins import Plugin
     from vernal.context.settings import Environment, Settings
 
 
@@ -51,11 +52,17 @@ class BeanGraph:
     """
 
     def __init__(
-        self, registry: DefinitionRegistry, environment: "Environment", rejected: Sequence[Rejected] = ()
+        self,
+        registry: DefinitionRegistry,
+        environment: "Environment",
+        rejected: Sequence[Rejected] = (),
+        *,
+        failed_plugins: "Sequence[Plugin]" = (),
     ) -> None:
         self.registry = registry
         self.environment = environment
         self._rejected = rejected
+        self._failed_plugins = failed_plugins
         self._settings: dict[type[Settings], BeanDefinition] = {}
         self._problems: list[ConfigurationError] = []
         self.injections: dict[str, tuple[Injection, ...]] = {}
@@ -126,7 +133,12 @@ class BeanGraph:
         if found:
             raise AmbiguousBeanError(point, found)
         if point.required:
-            raise MissingBeanError(point, kept_out=list(self._kept_out(point)), near=self._near(point))
+            raise MissingBeanError(
+                point,
+                kept_out=list(self._kept_out(point)),
+                near=self._near(point),
+                failed_plugins=self._failed_plugins,
+            )
         return Injection(point, (), Wish.ONE)
 
     def _add(self, definition: BeanDefinition) -> None:

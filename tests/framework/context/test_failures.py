@@ -20,7 +20,7 @@ from vernal.context import (
     on_setting,
     render,
 )
-from vernal.context.plugins import Plugin, PluginError
+from vernal.context.plugins import Plugin, PluginError, hookimpl
 from vernal.context.settings import Settings, SettingsError
 from vernal.testing.runner import ApplicationContextRunner
 
@@ -320,3 +320,31 @@ def test_any_error_has_a_report() -> None:
     plugin = PluginError(Plugin(name="audit", module="vernal_audit"), "it has no function marked @hookimpl")
     assert "VERNAL_PLUGINS__DISABLED=audit" in analyze(plugin).action
     assert analyze(ZeroDivisionError("no")).summary == "ZeroDivisionError: no"
+
+
+class Store:
+    """What a plugin would have brought."""
+
+
+@configuration
+class Shop:
+    @bean
+    def shop(self, store: Store) -> Car:
+        return Car(store)
+
+
+class BrokenPlugin:
+    """A plugin whose library is not there."""
+
+    @hookimpl
+    def vernal_auto_configurations(self) -> list[type]:
+        raise ImportError("No module named 'redis'")
+
+
+def test_a_missing_bean_leads_to_the_plugin_that_could_not_be_loaded() -> None:
+    """Nobody knows what it would have brought, so it is named, with what is wrong with it, and its mending advised."""
+    with ApplicationContextRunner().with_sources(Shop).with_plugins({"store": BrokenPlugin()}).run() as run:
+        assert isinstance(run.failure, MissingBeanError)
+        report = analyze(run.failure)
+    assert any("plugin 'store'" in detail and "No module named 'redis'" in detail for detail in report.details)
+    assert report.action.startswith("Mend the plugin 'store' (it may bring one) or declare a bean")

@@ -21,14 +21,18 @@ def analyze(error: BaseException) -> FailureReport:
 def _(error: errors.MissingBeanError) -> FailureReport:
     wanted = _wanted(error.point)
     cures = list(dict.fromkeys(each.outcome.cure for each in error.kept_out if each.outcome and each.outcome.cure))
+    mend = [f"mend the plugin {plugin.name!r} (it may bring one)" for plugin in error.failed_plugins]
     declare = f"declare a bean of type {type_name(error.point.type)} in a container or @configuration class"
     return FailureReport(
         kind="missing-bean",
         summary=f"There is no {wanted}.",
         path=_path(error.path or error.point.asker, f"{error.point}   <- missing"),
-        details=tuple(f"kept out: {each}" for each in error.kept_out),
+        details=(
+            *(f"kept out: {each}" for each in error.kept_out),
+            *(f"not loaded: {plugin}: {plugin.failure}" for plugin in error.failed_plugins),
+        ),
         near=error.near,
-        action=_sentence(" or ".join([*cures, declare])),
+        action=_sentence(" or ".join([*cures, *mend, declare])),
     )
 
 

@@ -26,6 +26,7 @@ from vernal.errors import ConfigurationError
 if TYPE_CHECKING:
     from vernal.context.conditions.outcome import ConditionOutcome
     from vernal.context.failures.report import FailureReport
+    from vernal.context.plugins import Plugin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +67,8 @@ class ContextError(ConfigurationError):
 class MissingBeanError(ContextError):
     """No bean fits a parameter or a lookup.
 
-    `path` leads from a bean that nobody needs to the one that asks; it is empty for a lookup.
+    `path` leads from a bean that nobody needs to the one that asks; it is empty for a lookup. `failed_plugins` are those
+    that could not be loaded: nobody knows what they would have brought.
     """
 
     def __init__(
@@ -76,12 +78,14 @@ class MissingBeanError(ContextError):
         path: Sequence[BeanDefinition] = (),
         kept_out: Sequence[KeptOut] = (),
         near: Sequence[str] = (),
+        failed_plugins: "Sequence[Plugin]" = (),
     ) -> None:
         super().__init__(point)
         self.point = point
         self.path = tuple(path)
         self.kept_out = tuple(kept_out)
         self.near = tuple(near)
+        self.failed_plugins = tuple(failed_plugins)
 
 
 class AmbiguousBeanError(ContextError):
