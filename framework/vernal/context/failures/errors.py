@@ -67,8 +67,8 @@ class ContextError(ConfigurationError):
 class MissingBeanError(ContextError):
     """No bean fits a parameter or a lookup.
 
-    `path` leads from a bean that nobody needs to the one that asks; it is empty for a lookup. `failed_plugins` are those
-    that could not be loaded: nobody knows what they would have brought.
+    `path` leads from a bean that nobody needs to the one that asks; it is empty for a lookup. `failed_plugins` are
+    those that could not be loaded: nobody knows what they would have brought.
     """
 
     def __init__(
