@@ -1,6 +1,7 @@
 """`DeepSeekChatModel` holds what every chat model behind a service must, and those of OpenAI's protocol do."""
 
 from tests.plugins.openai import test_contract
+
 from vernal import ChatModel
 from vernal.http import RetryPolicy
 from vernal_deepseek import DeepSeekChatModel
