@@ -31,8 +31,11 @@ def graph() -> Needs:
 
 
 def with_vernal(needs: Needs) -> tuple[Callable[[], object], Callable[[type], object]]:
-    """Start an application, and resolve by type."""
+    """Start an application with the default auto-configurations beside the beans, and resolve by type."""
+    import vernal_autoconfig.plugin
     from vernal import Application, ApplicationContext, bean, configuration
+
+    defaults = {"vernal-autoconfig": vernal_autoconfig.plugin}
 
     lines = ["class Beans:"]
     for kind, wanted in needs.items():
@@ -51,10 +54,10 @@ def with_vernal(needs: Needs) -> tuple[Callable[[], object], Callable[[type], ob
         exec(source, names)  # what a module of the user's does when it is imported
         beans = names["Beans"]
         assert isinstance(beans, type)
-        contexts[:] = [Application(configuration(beans), plugins=False).start()]
+        contexts[:] = [Application(configuration(beans), plugins=defaults).start()]
         return contexts[0]
 
-    Application(plugins=False).start().close()  # imports what every application needs
+    Application(plugins=defaults).start().close()  # imports what every application needs
     return build, lambda kind: contexts[0].get(kind)
 
 
