@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from vernal.testing.contracts.chat_model import ChatModelContract
     from vernal.testing.contracts.service_chat_model import ServiceChatModelContract, StandardAnswer
     from vernal.testing.contracts.tool_advisor import ToolAdvisorContract
+    from vernal.testing.contracts.tool_callback import ToolCallbackContract
     from vernal.testing.faults import Fault, FaultyChatMemoryRepository, FaultyChatModel, FaultyToolCallback
     from vernal.testing.forms import Form, Outcome
     from vernal.testing.gate import Gate
@@ -37,6 +38,7 @@ _HOMES = {
     "ServiceChatModelContract": "contracts.service_chat_model",
     "StandardAnswer": "contracts.service_chat_model",
     "ToolAdvisorContract": "contracts.tool_advisor",
+    "ToolCallbackContract": "contracts.tool_callback",
     "assert_replayable": "replay",
     "chunks": "scripted",
     "every_cancellation": "cancellation",
@@ -62,6 +64,7 @@ __all__ = [
     "ServiceChatModelContract",
     "StandardAnswer",
     "ToolAdvisorContract",
+    "ToolCallbackContract",
     "assert_replayable",
     "chunks",
     "every_cancellation",
