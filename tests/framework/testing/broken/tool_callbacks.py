@@ -134,7 +134,8 @@ class TestRaisesWhatItRaises(_Suite):
 
     class broken(_Around):  # noqa: N801
         async def acall(self, tool_input: str, tool_context: ToolContext | None = None) -> str:
-            return "seen " + str(json.loads(tool_input)["city"])
+            city: str = json.loads(tool_input)["city"]
+            return "seen " + city
 
 
 class TestTellsAsAResult(_Suite):
