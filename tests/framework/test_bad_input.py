@@ -58,6 +58,12 @@ MISTAKES: list[tuple[str, dict[str, Any], list[str]]] = [
     ("no model reachable", {"settings": {"chat": {"offline_fallback": False}}}, ["no chat model", "OPENAI_API_KEY"]),
     ("key missing", {"environ": {"VERNAL_CHAT__MODEL": "openai:gpt-5-mini"}}, ["VERNAL_OPENAI__API_KEY"]),
     ("misspelt provider", {"settings": {"chat": {"model": "opnai:gpt-5"}}}, ["opnai", "did you mean 'openai'"]),
+    (
+        "a model without its provider",
+        {"settings": {"chat": {"model": "gpt-5"}}},
+        ["no provider 'gpt-5'", "wanted is provider:model", ":gpt-5"],
+    ),
+    ("a plugin that is missing", {"settings": {"chat": {"model": "claude:x"}}}, ["its plugin, such as vernal-openai"]),
     ("unknown setting", {"settings": {"tools": {"throw": True}}}, ["tools.throw", "nothing reads it"]),
     (
         "misspelt setting",

@@ -1,5 +1,6 @@
 """The tool-calling loop: one turn's state and decisions, shared by call and stream."""
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,8 @@ from vernal.values.turn import Turn
 
 if TYPE_CHECKING:
     from vernal.advisors.tool_calling import ToolCallingAdvisor
+
+_log = logging.getLogger("vernal.tools")
 
 
 class ToolLoop:
@@ -88,6 +91,7 @@ class ToolLoop:
         try:
             result = await self._execute(prompt, chat_response, chain)
         except ToolCallLimitExceeded as breach:
+            _log.warning("a turn was ended: %s", breach)
             return await self._ended(response, chat_response.copy(generations=(breach.build_generation(),)), chain)
         if result.return_direct:
             direct = chat_response.copy(generations=tuple(result.build_generations()))

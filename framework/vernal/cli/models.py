@@ -9,6 +9,7 @@ from vernal.context.application_context import ApplicationContext
 from vernal.context.definitions import BeanDefinition
 from vernal.context.failures import analyze
 from vernal.context.failures.errors import describe_exception
+from vernal.errors import ConfigurationError
 from vernal.models.chat import ChatModel
 from vernal.models.choice import OFFLINE, ChatModelChoice
 from vernal.models.provider import ChatModelProvider
@@ -43,12 +44,14 @@ class Models:
     """Which model answers: `name` such as `openai:gpt-5-mini`, `reason` why it is this one; `problem` where none can.
 
     Without name and problem it is not known, for the given reason. `configured` is False where the model lacks what it
-    needs to be reached; `advice` says what to configure where the offline model answers for want of another.
+    needs to be reached, `nameless` is True where neither the settings nor the provider name a model; `advice` says what
+    to configure where the offline model answers for want of another.
     """
 
     name: str | None = None
     reason: str = ""
     configured: bool = True
+    nameless: bool = False
     advice: str = ""
     problem: str = ""
     providers: tuple[FoundProvider, ...] = ()
@@ -117,12 +120,16 @@ def _answering(context: ApplicationContext) -> Models:
         return Models(name=f"bean {primary.name!r}", reason=f"it is declared by {primary.origin}")
     try:
         choice = context.get(ChatModelChoice)
+        name = _name(choice)
         return Models(
-            name=_name(choice),
+            name=name,
             reason=choice.reason,
+            nameless=choice.provider is not None and ":" not in name,
             configured=choice.provider is None or choice.provider.configured,
             advice=choice.advice,
         )
+    except ConfigurationError as error:
+        return Models(problem=str(error))
     except Exception as error:  # noqa: BLE001 - a provider may raise anything
         return Models(problem=describe_exception(error))
 

@@ -90,6 +90,11 @@ def show_tools(view: Mapping[str, Any], *, schema: bool = False) -> None:
         )
         for tool in view["tools"]
     ]
+    if not rows:
+        console().print(
+            "No bean and no plugin is known to bring a tool. --start asks the clients of the application too."
+        )
+        return
     _table(("Tool", "From", "What it does"), rows)
 
 
@@ -111,7 +116,7 @@ def show_models(view: Mapping[str, Any]) -> None:
 def show_findings(view: Mapping[str, Any]) -> None:
     """The findings of the doctor, the worst first."""
     if not view["findings"]:
-        console().print("Nothing looks wrong.")
+        console().print("Nothing looks wrong. `vernal models --check` asks the model.")
         return
     rows = [
         (

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, get_args, get_origin
 
 from vernal.cli.inspection import Inspection
+from vernal.client.client import ChatClient
 from vernal.context.application_context import ApplicationContext
 from vernal.context.definitions import BeanDefinition
 from vernal.context.failures import analyze
@@ -18,6 +19,7 @@ from vernal.tools.decorator import tools_of_class
 from vernal.tools.definition import ToolMetadata
 
 LATER = "known when the application runs; --start lists it"
+CLIENT = "every client"
 LEFT_OUT = "not offered: its settings (tools.named), or another tool customizer, leave it out"
 
 
@@ -52,13 +54,14 @@ def find_tools(inspection: Inspection) -> list[FoundTool]:
 
 
 def list_tools(inspection: Inspection) -> list[FoundTool]:
-    """All tools of beans and plugins: the application is started, beans that hold tools are built, providers asked.
+    """All tools of beans, plugins and the chat client.
 
+    The application is started, beans that hold tools are built, and providers asked.
     Where the start fails, `inspection.failure` says why, and the answer is that of `find_tools`.
     """
     try:
         with inspection.running() as running:
-            return list(_Finder(inspection, running.get_all(ToolCustomizer), running).found())
+            return list(_Finder(inspection, running.get_all(ToolCustomizer), running).all())
     except Exception as error:  # noqa: BLE001 - a start may fail in any way, which is shown
         inspection.failure = analyze(error)
         return list(_Finder(inspection).found())
@@ -83,6 +86,23 @@ class _Finder:
                 yield from self._of_bean(bean)
         for plugin in self._application.loaded_plugins or ():
             yield from self._of_objects(f"plugin {plugin.name!r}", plugin.module, plugin.tools)
+
+    def all(self) -> Iterator[FoundTool]:
+        """The tools of beans and plugins, then those that the chat client offers beside them."""
+        seen = set()
+        for one in self.found():
+            seen.add((one.name, one.origin))
+            yield one
+        if self._running is None or not self._running.has(ChatClient, unique=True):
+            return
+        try:
+            defaults = self._running.get(ChatClient)._defaults
+        except Exception as error:  # noqa: BLE001 - what a client is made of may raise anything
+            yield FoundTool(source=CLIENT, origin="", problem=describe_exception(error))
+            return
+        for one in self._of_objects(CLIENT, "", [*defaults.tools, *defaults.providers]):
+            if (one.name, one.origin) not in seen:
+                yield one
 
     def _of_bean(self, bean: BeanDefinition) -> list[FoundTool]:
         kind = get_origin(bean.type) or bean.type

@@ -5,9 +5,9 @@ Imported when the first request is made: it loads httpx.
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from vernal.http.classify import Refusal, refused
 from vernal.http.clients import HttpClients
@@ -20,6 +20,8 @@ from vernal.http.tokens import TokenProvider, fresh_token
 from vernal.http.transport import Response
 from vernal.http.wire import decode_json
 
+R = TypeVar("R")
+
 logger = logging.getLogger("vernal.http")
 body_logger = logging.getLogger("vernal.http.bodies")
 
@@ -31,6 +33,7 @@ LINGER = 0.5
 """Seconds to wait, after the end mark, for the end of the body, so that the connection can be used again."""
 MISSHAPEN = (AttributeError, KeyError, IndexError, OverflowError, RecursionError, TypeError, ValueError)
 """What reading raises where an answer has another shape than the protocol says."""
+NOT_REACHED_CURE = "Check that the address is right and the service is running."
 MASK = b"***"
 DEFAULT_HEADERS: Mapping[str, str] = {
     "content-type": "application/json",
@@ -77,6 +80,7 @@ class Endpoint:
 
     def __post_init__(self) -> None:
         self._parsed_url = httpx.URL(self.url)
+        self._shown_url = str(self._parsed_url.copy_with(userinfo=b"", query=None))
         self._parsed_headers = httpx.Headers({**DEFAULT_HEADERS, **self.headers})
         self.limits = self.timeouts or self.clients.timeouts
         self._addresses: dict[str, httpx.URL] = {}
@@ -88,7 +92,7 @@ class Endpoint:
         Raises:
             ModelError: the request failed, after the retries that might have healed it.
         """
-        return await self.retry.run(lambda: self._whole(body, path))
+        return await self.retry.run(lambda: self._attempt(self._whole, body, path))
 
     async def stream(self, body: bytes, path: str = "") -> "ByteStream":
         """Send `body`, to `path` under the address, and give the answer as it arrives; the caller closes it.
@@ -98,7 +102,7 @@ class Endpoint:
         Raises:
             ModelError: the request failed, after the retries that might have healed it.
         """
-        return await self.retry.run(lambda: self._begun(body, path))
+        return await self.retry.run(lambda: self._attempt(self._begun, body, path))
 
     def refusal(self, content: bytes, *, status: int | None = None, headers: httpx.Headers | None = None) -> ModelError:
         """The error for an error body, of a response with `status` or (None) in the middle of a stream."""
@@ -169,6 +173,13 @@ class Endpoint:
             content = content.replace(secret.encode(), MASK)
         return content
 
+    async def _attempt(self, ask: Callable[[bytes, str], Awaitable[R]], body: bytes, path: str) -> R:
+        try:
+            return await ask(body, path)
+        except ModelError as error:
+            error.url = f"{self._shown_url}{path}"
+            raise
+
     async def _whole(self, body: bytes, path: str) -> Answer:
         stream = await self._open(body, path)
         try:
@@ -197,7 +208,7 @@ class Endpoint:
         headers = self._parsed_headers if self.token_provider is None else await self._with_token(self.token_provider)
         now = asyncio.get_running_loop().time()
         end = None if limits.total is None else now + limits.total
-        logger.debug("%s: POST %s%s, %d bytes", self.service, self.url, path, len(body))
+        logger.debug("%s: POST %s%s, %d bytes", self.service, self._shown_url, path, len(body))
         tell = self._tell if body_logger.isEnabledFor(logging.DEBUG) else None
         if tell is not None:
             tell("sent", body)
@@ -222,7 +233,7 @@ class Endpoint:
     def _refused(self, response: Response | httpx.Response, content: bytes) -> ModelError:
         if response.status_code < 400:
             return ProtocolError(
-                f"{self.url} answers with a redirection to {response.headers.get('location')!r}",
+                f"it answers with a redirection to {response.headers.get('location')!r}",
                 service=self.service,
                 status=response.status_code,
             )
@@ -233,10 +244,9 @@ class Endpoint:
         if isinstance(error, httpx.ReadTimeout | httpx.WriteTimeout):
             return self.late(f"no answer ({reason})", "first_token", None)
         if isinstance(error, httpx.UnsupportedProtocol):
-            return ProtocolError(f"{self.url} cannot be asked ({reason})", service=self.service)
+            return ProtocolError(f"the address cannot be asked ({reason})", service=self.service)
         if isinstance(error, httpx.ConnectTimeout | httpx.ConnectError | httpx.ProxyError):
-            cure = f"Check that {self.url} is right and the service is running."
-            return ModelConnectionError(f"not reached ({reason})", service=self.service, cure=cure)
+            return ModelConnectionError(f"not reached ({reason})", service=self.service, cure=NOT_REACHED_CURE)
         return ModelConnectionError(f"the connection was lost ({reason})", service=self.service)
 
 

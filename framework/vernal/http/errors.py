@@ -31,7 +31,8 @@ class ModelError(VernalError):
     """A request to a model failed.
 
     `service` names the service, `provider_message` is what it said, `type` and `code` as it classified it; `status` is
-    the HTTP status, None where there was no answer. `request_id` is what its support asks for. `retryable` says
+    the HTTP status, None where there was no answer. `url` is the address that was asked, without user and query,
+    `attempts` how often. `request_id` is what its support asks for. `retryable` says
     whether the same request may succeed later, `retry_after` in how many seconds where the service says so. `cure` is
     what to do about it. `details` is the whole error object of the service.
     """
@@ -59,6 +60,8 @@ class ModelError(VernalError):
         self.status = status
         self.type = type
         self.code = code
+        self.url: str | None = None
+        self.attempts = 1
         self.request_id = request_id
         self.retryable = self.default_retryable if retryable is None else retryable
         self.retry_after = retry_after
@@ -66,6 +69,11 @@ class ModelError(VernalError):
         self.details = frozen(details)
 
     def __str__(self) -> str:
+        return f"{self.described.rstrip('.')}. {self.cure}" if self.cure else self.described
+
+    @property
+    def described(self) -> str:
+        """What happened, without what to do about it."""
         facts = []
         if self.status is not None:
             facts.append(f"status {self.status}")
@@ -75,10 +83,12 @@ class ModelError(VernalError):
             facts.append(f"request id {self.request_id}")
         if self.retry_after is not None:
             facts.append(f"to be retried in {self.retry_after:g} s")
+        if self.attempts > 1:
+            facts.append(f"{self.attempts} attempts")
+        if self.url is not None:
+            facts.append(f"at {self.url}")
         said = f"{self.service}: {self.provider_message}"
-        if facts:
-            said += f" ({', '.join(facts)})"
-        return f"{said.rstrip('.')}. {self.cure}" if self.cure else said
+        return f"{said} ({', '.join(facts)})" if facts else said
 
 
 class AuthenticationError(ModelError):
@@ -102,6 +112,7 @@ class NotFoundError(ModelError):
 class RateLimitError(ModelError):
     """Too many requests or tokens for now; waiting heals it."""
 
+    default_cure = "Ask again later, or send fewer requests at a time."
     default_retryable = True
 
 
@@ -128,6 +139,7 @@ class ContentFilterError(ModelError):
 class ServiceError(ModelError):
     """The service failed on its side."""
 
+    default_cure = "Ask again later; the status page of the service may say more."
     default_retryable = True
 
 

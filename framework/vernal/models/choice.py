@@ -10,6 +10,8 @@ from vernal.models.chat import ChatModel
 from vernal.models.provider import ChatModelProvider
 
 OFFLINE = "offline"
+OURS = ("openai", "anthropic", "gemini", "ollama")
+"""Providers whose distributions are in this repository, named `vernal-` and the provider."""
 
 _log = logging.getLogger("vernal.models")
 
@@ -61,7 +63,7 @@ def choose_chat_model(
         names = " and ".join(sorted(provider.name for provider in configured))
         raise ConfigurationError(
             f"the providers {names} are configured, so it is open which one answers; choose with "
-            f"VERNAL_CHAT__MODEL, such as VERNAL_CHAT__MODEL={min(p.name for p in configured)}"
+            f"VERNAL_CHAT__MODEL=provider:model, such as {min(p.name for p in configured)}:its-model"
         )
     if configured:
         return ChatModelChoice(provider=configured[0], reason="it is the only provider that is configured")
@@ -80,13 +82,17 @@ def _named(name: str, providers: Sequence[ChatModelProvider]) -> ChatModelChoice
     for provider in providers:
         if provider.name == provider_name:
             return ChatModelChoice(provider=provider, model=model or None, reason=reason)
-    known = [*sorted(provider.name for provider in providers), OFFLINE]
-    near = difflib.get_close_matches(provider_name, known, n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
+    names = sorted(provider.name for provider in providers)
+    near = difflib.get_close_matches(provider_name, [*names, OFFLINE], n=1)
+    if near:
+        cure = f"did you mean {near[0]!r}? Wanted is provider:model, such as openai:gpt-5-mini"
+    elif not model and names:
+        cure = f"wanted is provider:model, such as {names[0]}:{name}"
+    else:
+        cure = f"a provider comes with its plugin, such as vernal-{provider_name if provider_name in OURS else OURS[0]}"
     raise ConfigurationError(
         f"chat.model is {name!r}, but no provider {provider_name!r} is installed and enabled "
-        f"(there are: {', '.join(known)}){hint}. Wanted is provider:model, such as openai:gpt-5-mini; a provider comes "
-        f"with its plugin, such as vernal-openai"
+        f"(there are: {', '.join([*names, OFFLINE])}); {cure}"
     )
 
 

@@ -1,13 +1,9 @@
 """What becomes of a failed tool call: a text for the model, or an exception for the caller."""
 
-import logging
 from collections.abc import Awaitable, Iterable
-from types import TracebackType
 from typing import Literal, NoReturn, get_args
 
 from vernal.tools.exceptions import InvalidToolError, ToolArgumentsError, ToolExecutionException, ToolFailure
-
-logger = logging.getLogger("vernal.tools")
 
 ErrorText = Literal["message", "type", "fixed"]
 
@@ -62,31 +58,19 @@ class DefaultToolExecutionExceptionProcessor(ToolExecutionExceptionProcessor):
         """
         cause = exception.__cause__ or exception
         if isinstance(cause, ToolArgumentsError):
-            return self._told(exception, cause, str(cause))
+            return _told(exception, cause, str(cause))
         if isinstance(cause, (InvalidToolError, *self.rethrow_exceptions)):
             _raise(cause)
         if self.always_throw or not isinstance(cause, Exception):
             raise exception
         if isinstance(cause, ToolFailure) or self.error_text == "message":
-            return self._told(exception, cause, str(cause))
-        return self._told(exception, cause, self.fixed_text if self.error_text == "fixed" else "")
-
-    def _told(self, exception: ToolExecutionException, cause: BaseException, text: str) -> str:
-        name = exception.tool_definition.name
-        if isinstance(cause, ToolArgumentsError):
-            logger.info("tool %r was not called: the arguments do not fit", name)
-        else:
-            trace = (type(cause), cause, _own_frames(cause.__traceback__))
-            logger.warning("tool %r failed: %s", name, type(cause).__qualname__, exc_info=trace)
-        return text if text.strip() else f"Exception occurred in tool: {name} ({type(cause).__name__})"
+            return _told(exception, cause, str(cause))
+        return _told(exception, cause, self.fixed_text if self.error_text == "fixed" else "")
 
 
-def _own_frames(trace: TracebackType | None) -> TracebackType | None:
-    """The traceback from the tool on: what leads to it is the engine, the same for every tool."""
-    own = trace
-    while own is not None and own.tb_frame.f_globals.get("__name__", "").startswith("vernal."):
-        own = own.tb_next
-    return own if own is not None else trace
+def _told(exception: ToolExecutionException, cause: BaseException, text: str) -> str:
+    name = exception.tool_definition.name
+    return text if text.strip() else f"Exception occurred in tool: {name} ({type(cause).__name__})"
 
 
 def _raise(cause: BaseException) -> NoReturn:

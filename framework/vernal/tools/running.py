@@ -13,6 +13,7 @@ from vernal.tools.callback import ToolCallback
 from vernal.tools.context import ToolContext
 from vernal.tools.conversion import DefaultToolCallResultConverter
 from vernal.tools.exceptions import ToolExecutionException
+from vernal.tools.failures import log_failure
 from vernal.tools.observation import ToolCallingObservationContext
 from vernal.tools.result import ToolResult
 from vernal.tools.retry import ToolTimeout, may_heal, wait_after
@@ -201,6 +202,7 @@ class ToolRunner:
                     await wait_after(attempt, callback, error)
                     attempt += 1
                 elif isinstance(error, ToolTimeout):
+                    log_failure(call.name, error)
                     return ToolResponse(call.id, call.name, str(error), True, metadata={OUTCOME_UNKNOWN: True})
                 else:
                     return await self._failed(planned, callback, error)
@@ -233,6 +235,7 @@ class ToolRunner:
                 text = await text
             if text is not None and not isinstance(text, str):
                 text = _CONVERTER.convert(text, Any)
+            log_failure(planned.call.name, wrapped.__cause__ or wrapped)
         except Exception as raised:  # noqa: BLE001  # raised once the siblings have ended, with what they did (R12)
             planned.raised = raised
             text = str(raised)

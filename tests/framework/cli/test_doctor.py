@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import Annotated, Any
 
 import pytest
-from pydantic import SecretStr
+from pydantic import BaseModel, SecretStr
 from typer.testing import CliRunner
 
 from vernal import (
@@ -31,11 +31,18 @@ from vernal.testing import ScriptedChatModel
 from vernal_autoconfig import plugin as defaults
 
 
+class Embedding(BaseModel):
+    """What is set for another kind of model of the service."""
+
+    key: SecretStr | None = None
+
+
 class ServiceSettings(Settings, prefix="service"):
     """What is set for the service."""
 
     key: Annotated[SecretStr | None, fallback("SERVICE_KEY")] = None
     retries: int = 3
+    embedding: Embedding = Embedding()
 
 
 class ServiceProvider(ChatModelProvider):
@@ -207,11 +214,21 @@ def test_a_chosen_provider_without_a_key_is_found(tmp_path: Path) -> None:
     assert finding.cure == "set VERNAL_SERVICE__KEY or SERVICE_KEY"
 
 
+def test_a_provider_that_answers_without_the_name_of_a_model_is_found(tmp_path: Path) -> None:
+    """A key alone is not enough for most services: the finding says how to name a model, and a named one ends it."""
+    environ = {"VERNAL_CHAT__MODEL": "", "SERVICE_KEY": "x"}
+    finding = found(examine(application(Service, directory=tmp_path, environ=environ)), "chat model")
+    assert finding.level is Level.WARNING
+    assert "VERNAL_CHAT__MODEL=service:its-model" in finding.cure
+    named = environ | {"VERNAL_CHAT__MODEL": "service:large"}
+    assert examine(application(Service, directory=tmp_path, environ=named)) == ()
+
+
 def test_a_choice_that_cannot_be_made_is_found(tmp_path: Path) -> None:
     """Two configured providers, or one that is not installed, are an error with the setting that chooses."""
     finding = found(examine(application(directory=tmp_path, environ={"VERNAL_CHAT__MODEL": "opnai:x"})), "chat model")
     assert finding.level is Level.ERROR
-    assert "no provider 'opnai' is installed" in finding.text
+    assert finding.text.startswith("chat.model is 'opnai:x', but no provider 'opnai' is installed")
 
 
 def test_a_provider_that_cannot_be_built_is_found(tmp_path: Path) -> None:

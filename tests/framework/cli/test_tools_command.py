@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from vernal import (
     Application,
+    ChatClientCustomizer,
     FunctionToolCallback,
     ToolCallback,
     ToolCallbackProvider,
@@ -129,6 +130,32 @@ def test_start_lists_all(show: Show) -> None:
     found = rows(show("--json", "--start", sources=(Tools,), plugin=Plugin()))
     assert set(found) == {"refund", "now", "remote_now", "plugin_now"}
     assert found["now"]["source"] == "bean 'clock'"
+
+
+def test_start_lists_what_the_chat_client_offers(show: Show) -> None:
+    """Tools that a customizer gives every client are listed once, beside those that are beans too."""
+
+    @configuration
+    class Offering:
+        @bean
+        def orders(self) -> Orders:
+            return Orders("orders.db")
+
+        @bean
+        def offer(self, orders: Orders) -> ChatClientCustomizer:
+            return lambda builder: builder.default_tools(orders, now, Remote())
+
+    found = rows(show("--json", "--start", sources=(Offering,), environ={"VERNAL_CHAT__MODEL": "offline"}))
+    assert {name: row["source"] for name, row in found.items()} == {
+        "refund": "bean 'orders'",
+        "now": "every client",
+        "remote_now": "every client",
+    }
+
+
+def test_no_tools_are_told_in_words(show: Show) -> None:
+    """Where no tool is known, a sentence stands in place of an empty table."""
+    assert "No bean and no plugin is known to bring a tool" in show().stdout
 
 
 def test_a_start_that_fails_shows_what_is_known_and_why(show: Show) -> None:

@@ -173,6 +173,15 @@ def test_a_breach_can_be_told_to_the_model(execute_by_hand: "Execute") -> None:
     assert calls.made == []
 
 
+def test_a_turn_that_a_limit_ends_is_logged(form: "Form", caplog: pytest.LogCaptureFixture) -> None:
+    """The answer is only the refusal: the log says which limit it was, and how to raise it."""
+    model = ScriptedChatModel([tool_call("toolA", number=number) for number in range(3)])
+    form.ask(client(model, Calls(), max_calls_per_tool={"toolA": 2}).prompt("Go on."))
+    [record] = [record for record in caplog.records if record.name == "vernal.tools"]
+    assert "a turn was ended: Tool call limit (2) exceeded for tool 'toolA'; raise the limit" in record.getMessage()
+    assert "tools.max_calls_per_tool" in record.getMessage()
+
+
 def test_responses_count_also_without_their_calls(execute_by_hand: "Execute") -> None:
     """LIM-13: by the names of the responses, in a history whose calls were trimmed away."""
     response = ToolResponseMessage([ToolResponse("gone", "toolA", "ran")])

@@ -357,16 +357,47 @@ def test_what_is_no_exception_always_propagates(form: "Form", error: BaseExcepti
     assert len(model.requests) == 1
 
 
-def test_a_failure_is_logged_with_its_traceback(execute: "Execute", caplog: pytest.LogCaptureFixture) -> None:
-    """R11: the developer finds the original, whatever the model is told."""
-    processor = DefaultToolExecutionExceptionProcessor(error_text="fixed", fixed_text="It failed.")
+class Terse(ToolExecutionExceptionProcessor):
+    def process(self, exception: ToolExecutionException) -> str:
+        return "It failed."
+
+
+@pytest.mark.parametrize("processor", [DefaultToolExecutionExceptionProcessor(error_text="type"), Terse()])
+def test_a_failure_is_logged_with_its_traceback(
+    execute: "Execute", processor: ToolExecutionExceptionProcessor, caplog: pytest.LogCaptureFixture
+) -> None:
+    """R11: the developer finds the original, whatever the model is told, and by whose processor."""
+    error = OSError("secret path")
     manager = DefaultToolCallingManager(tool_execution_exception_processor=processor)
-    error = ValueError("secret detail")
     with caplog.at_level(logging.WARNING, "vernal.tools"):
-        assert answers(execute(manager, prompt(fails(error)), asking("fails"))) == [("It failed.", True)]
+        execute(manager, prompt(fails(error)), asking("fails"))
     [record] = [record for record in caplog.records if record.name == "vernal.tools"]
+    assert record.getMessage() == "tool 'fails' failed: OSError"
     assert record.exc_info is not None
     assert record.exc_info[1] is error
+
+
+def test_a_failure_that_the_caller_gets_is_not_logged(execute: "Execute", caplog: pytest.LogCaptureFixture) -> None:
+    """R11: it would be told twice."""
+    processor = DefaultToolExecutionExceptionProcessor(rethrow_exceptions=[OSError])
+    manager = DefaultToolCallingManager(tool_execution_exception_processor=processor)
+    with caplog.at_level(logging.WARNING, "vernal.tools"), pytest.raises(OSError, match="down"):
+        execute(manager, prompt(fails(OSError("down"))), asking("fails"))
+    assert caplog.records == []
+
+
+def test_a_tool_that_takes_too_long_is_logged(execute: "Execute", caplog: pytest.LogCaptureFixture) -> None:
+    """Its name and its time stand in the log: else nobody but the model would know."""
+
+    async def never() -> str:
+        await asyncio.Event().wait()
+        return "late"
+
+    manager = DefaultToolCallingManager(tool_timeout=0.01)
+    with caplog.at_level(logging.WARNING, "vernal.tools"):
+        execute(manager, prompt(FunctionToolCallback(never, name="never")), asking("never"))
+    [record] = caplog.records
+    assert "tool 'never' failed: The tool did not finish within 0.01 seconds" in record.getMessage()
 
 
 def test_the_answer_of_the_loop_says_which_calls_failed(form: "Form") -> None:

@@ -104,7 +104,7 @@ def test_what_does_not_heal_is_raised_at_once(ask: Callable[..., Awaitable[tuple
         with pytest.raises(AuthenticationError) as caught:
             await ask(endpoint, server)
         error = caught.value
-        assert str(error) == "test: no: *** (status 401, request id req_1). Set KEY."
+        assert str(error) == f"test: no: *** (status 401, request id req_1, at {server.url}). Set KEY."
         assert SECRET not in repr(error) + repr(endpoint)
         assert (error.status, error.request_id, error.retryable) == (401, "req_1", False)
         return len(server.asked)
@@ -198,8 +198,35 @@ def test_a_service_that_is_not_there_is_named() -> None:
             endpoint.__post_init__()
             await endpoint.post(b"{}")
 
-        with pytest.raises(ModelConnectionError, match=f"Check that {url} is right and the service is running"):
+        with pytest.raises(ModelConnectionError) as caught:
             against(OK, ask=asked, attempts=1)
+        assert str(caught.value).endswith(f"(at {url}). Check that the address is right and the service is running.")
+
+
+def test_the_address_of_an_error_is_the_one_that_was_asked_without_secrets() -> None:
+    """It has the path, and neither the user nor the query, in which some services are given a key (R28)."""
+
+    async def asked(endpoint: Endpoint, server: ReplayServer) -> str:
+        address = server.url
+        endpoint.url = address.replace("http://", f"http://user:{SECRET}@") + f"?key={SECRET}"
+        endpoint.headers = {}
+        endpoint.__post_init__()
+        with pytest.raises(AuthenticationError) as caught:
+            await endpoint.post(b"{}")
+        assert caught.value.url == address
+        return str(caught.value)
+
+    reply = Reply.of_json({"message": "no"}, status=401)
+    assert SECRET not in against(reply, ask=asked)
+
+
+def test_an_error_says_after_how_many_attempts_it_was_given_up() -> None:
+    """Who reads it knows that waiting a little was tried, and what to do then."""
+    with pytest.raises(ServiceError) as caught:
+        against(Reply.of_json({"message": "busy"}, status=503), ask=post)
+    assert caught.value.attempts == 3
+    assert "test: busy (status 503, 3 attempts, at http://" in str(caught.value)
+    assert str(caught.value).endswith("Ask again later; the status page of the service may say more.")
 
 
 @TRANSPORTS
@@ -221,6 +248,7 @@ def test_retries_are_logged_without_secrets(caplog: pytest.LogCaptureFixture) ->
     against(Reply.of_json({"message": f"busy, {SECRET}"}, status=500), OK, ask=post)
     assert "attempt 1 of 3 failed" in caplog.text
     assert "busy, ***" in caplog.text
+    assert "Ask again later" not in caplog.text
     assert SECRET not in caplog.text
 
 

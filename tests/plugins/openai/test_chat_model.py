@@ -234,7 +234,7 @@ def test_errors_carry_what_the_service_said() -> None:
     with pytest.raises(NotFoundError) as caught:
         against(Reply.of_json(body, status=404, headers={"x-request-id": "req_1"}), ask=call)
     assert str(caught.value) == (
-        "compatible: no such model (status 404, code model_not_found, request id req_1). "
+        f"compatible: no such model (status 404, code model_not_found, request id req_1, at {caught.value.url}). "
         "Check the name of the model and the base URL."
     )
 
