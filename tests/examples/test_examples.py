@@ -62,7 +62,7 @@ def test_an_example_prints_what_its_header_says(
     capsys: pytest.CaptureFixture[str],
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """The block after `Prints:` is the output, to the letter; beside it no warning is logged but of a tool that fails."""
+    """The block after `Prints:` is the output, to the letter; the log warns at most of a tool that fails."""
     _, _, block = header_of(program).partition("\nPrints:\n")
     assert printed_by(program, monkeypatch, capsys) == dedent(block) + "\n"
     told = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
