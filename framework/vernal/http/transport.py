@@ -5,8 +5,11 @@ Imported when the first request is made: it loads httpx.
 
 import asyncio
 import importlib.util
+import logging
+import os
 import ssl
 import sys
+import threading
 import weakref
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass
@@ -17,6 +20,8 @@ from urllib.request import getproxies, proxy_bypass
 from vernal.http.lean import httpx
 
 TransportName = Literal["auto", "aiohttp", "httpx"]
+
+_log = logging.getLogger("vernal.http")
 
 FIRST_REQUESTS = 4
 """As many as a question with a few tools takes."""
@@ -132,6 +137,8 @@ class LoopTransport(httpx.AsyncBaseTransport):
             return self._options.transport
         if self._first_requests > 0 and "aiohttp" not in sys.modules:
             self._first_requests -= 1
+            if not self._first_requests:
+                _warm_up()
             return "httpx"
         return "httpx" if (proxy or "").startswith("socks") or not _has_aiohttp() else "aiohttp"
 
@@ -232,6 +239,27 @@ class _LoopConnections:
 @cache
 def _has_aiohttp() -> bool:
     return importlib.util.find_spec("aiohttp") is not None
+
+
+def _warm_up() -> None:
+    """Load aiohttp while the last of the first answers is waited for, in a thread, where there is a processor for it.
+
+    Else the next request would hold up the loop for it. Whoever needs it earlier waits for the rest of the import.
+    """
+    if processors() > 1 and _has_aiohttp():
+        threading.Thread(target=_load_aiohttp, name="vernal-warm-up", daemon=True).start()
+
+
+def _load_aiohttp() -> None:
+    try:
+        import vernal.http.aiohttp_transport  # noqa: F401  # what is loaded is all that is wanted
+    except Exception:  # noqa: BLE001  # who needs it gets the error
+        _log.debug("aiohttp could not be loaded ahead", exc_info=True)
+
+
+def processors() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _ssl_context(verify: bool | str | ssl.SSLContext, trust_env: bool) -> ssl.SSLContext:

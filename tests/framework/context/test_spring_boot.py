@@ -1,7 +1,7 @@
 """What Spring Boot's context does, row by row of the table in the specification: each has its counterpart here.
 
-Rows about web servers are left out. Background pre-initialisation has none: what is slow is imported when it is first
-needed, and `test_imports.py` keeps that.
+Rows about web servers are left out. Background pre-initialisation is in `tests/framework/http/test_first_requests.py`;
+for the rest, what is slow is imported when it is first needed, and `test_imports.py` keeps that.
 """
 
 import asyncio
@@ -236,6 +236,39 @@ def test_report() -> None:
     assert report["exclusions"] == {"IndexAutoConfiguration": "excluded by exclude="}
     assert report["unconditional"] == ["OwnStore", "OwnStore.file_store", "StoreAutoConfiguration"]
     assert report["positive"] == []
+
+
+def test_report_delta() -> None:
+    """Report: a delta holds what another start decided otherwise, and nothing else."""
+    with DEFAULTS.run() as before, DEFAULTS.with_sources(OwnStore).run() as after:
+        delta = after.conditions.delta(before.conditions)
+        assert [record.source for record in delta.negative] == ["StoreAutoConfiguration.store"]
+        assert "OwnStore" in delta
+        assert "StoreAutoConfiguration" not in delta
+        back = before.conditions.delta(after.conditions)
+        assert back.exclusions["OwnStore"] == "no longer considered"
+        assert len(after.conditions.delta(after.conditions)) == 0
+
+
+def test_ignored_types() -> None:
+    """OnMissingBean: beans of ignored types do not keep a default out; the reason says which are ignored."""
+
+    class Fake(Store):
+        pass
+
+    @auto_configuration
+    class Defaults:
+        @bean
+        @on_missing_bean(ignored=Fake)
+        def store(self) -> Store:
+            return Store()
+
+    runner = ApplicationContextRunner().with_auto_configurations(Defaults)
+    with runner.with_bean(Fake, Fake(), name="fake").run() as run:
+        assert len(run.context.get_all(Store)) == 2
+        assert "ignored=" in str(run.conditions["Defaults.store"].outcomes[0])
+    with runner.with_bean(Store, Store(), name="own").run() as run:
+        assert len(run.context.get_all(Store)) == 1
 
 
 def test_message_grammar() -> None:

@@ -19,9 +19,10 @@ class BeanCondition(Condition):
     looks_at_beans = True
     decorator = ""
 
-    def __init__(self, *types: Any, name: str | None = None) -> None:
+    def __init__(self, *types: Any, name: str | None = None, ignored: tuple[Any, ...] = ()) -> None:
         self.types = types
         self.name = name
+        self.ignored = ignored
 
     def found(self, context: ConditionContext) -> list[tuple[str, list[BeanDefinition]]]:
         """What was looked for, and the definitions of each."""
@@ -32,8 +33,14 @@ class BeanCondition(Condition):
             )
             return [(f"bean named {self.name!r}", [named] if named is not None and fits else [])]
         return [
-            (f"bean of type {type_name(one)}", context.beans.candidates(one)) for one in self._wanted_types(context)
+            (f"bean of type {type_name(one)}", self._counted(context.beans.candidates(one)))
+            for one in self._wanted_types(context)
         ]
+
+    def _counted(self, found: list[BeanDefinition]) -> list[BeanDefinition]:
+        """Those that are of no ignored type."""
+        ignored = tuple(kind for kind in self.ignored if isinstance(kind, type))
+        return [one for one in found if not (isinstance(one.type, type) and issubclass(one.type, ignored))]
 
     def _wanted_types(self, context: ConditionContext) -> tuple[Any, ...]:
         if self.types:
@@ -49,6 +56,7 @@ class BeanCondition(Condition):
 
     def __str__(self) -> str:
         parts = [type_name(one) for one in self.types] + ([f"name={self.name!r}"] if self.name else [])
+        parts += [f"ignored={', '.join(map(type_name, self.ignored))}"] if self.ignored else []
         return f"{self.decorator}({', '.join(parts)})"
 
 
@@ -98,18 +106,20 @@ class OnSingleCandidate(BeanCondition):
 
 
 @overload
-def on_missing_bean(bean_type: type[object], /, *types: Any, name: str | None = None) -> Condition: ...
+def on_missing_bean(
+    bean_type: type[object], /, *types: Any, name: str | None = None, ignored: type | tuple[type, ...] = ()
+) -> Condition: ...
 @overload
 def on_missing_bean(function: F, /) -> F: ...
 @overload
-def on_missing_bean(*, name: str | None = None) -> Condition: ...
-def on_missing_bean(*types: Any, name: str | None = None) -> Any:
+def on_missing_bean(*, name: str | None = None, ignored: type | tuple[type, ...] = ()) -> Condition: ...
+def on_missing_bean(*types: Any, name: str | None = None, ignored: type | tuple[type, ...] = ()) -> Any:
     """Count only if no such bean is defined yet, so that a default steps back.
 
-    Bare on a bean method it means the method's own return type. Subtypes count; beans of the user come first, then
-    the auto-configurations in their order.
+    Bare on a bean method it means the method's own return type. Subtypes count, but not those of `ignored`; beans of
+    the user come first, then the auto-configurations in their order.
     """
-    return _attached(OnMissingBean, types, name)
+    return _attached(OnMissingBean, types, name, ignored if isinstance(ignored, tuple) else (ignored,))
 
 
 @overload
@@ -128,8 +138,10 @@ def on_single_candidate(bean_type: Any, /) -> Condition:
     return OnSingleCandidate(bean_type)
 
 
-def _attached(kind: type[BeanCondition], types: tuple[Any, ...], name: str | None) -> Any:
+def _attached(
+    kind: type[BeanCondition], types: tuple[Any, ...], name: str | None, ignored: tuple[type, ...] = ()
+) -> Any:
     if len(types) == 1 and isinstance(types[0], (FunctionType, staticmethod, classmethod)):
         bare: Any = types[0]
         return kind()(bare)
-    return kind(*types, name=name)
+    return kind(*types, name=name, ignored=ignored)

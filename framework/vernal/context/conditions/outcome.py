@@ -86,6 +86,23 @@ class ConditionReport:
         """What had no conditions."""
         return tuple(record for record in self if not record.outcomes)
 
+    def delta(self, earlier: "ConditionReport") -> "ConditionReport":
+        """What was decided otherwise, or not at all, in `earlier`, the report of another start.
+
+        What has gone since is excluded in it, as "no longer considered".
+        """
+        changed = ConditionReport()
+        for record in self:
+            if record.source not in earlier or record != earlier[record.source]:
+                changed.add(record)
+        for source, reason in self.exclusions.items():
+            if earlier.exclusions.get(source) != reason:
+                changed.exclude(source, reason)
+        for record in earlier:
+            if record.source not in self and record.source not in self.exclusions:
+                changed.exclude(record.source, "no longer considered")
+        return changed
+
     def as_dict(self) -> dict[str, Any]:
         """The report as plain data, for JSON."""
         return {
