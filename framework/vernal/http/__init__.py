@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from vernal.http.endpoint import MISSHAPEN, Answer, ByteStream, Endpoint
     from vernal.http.members import members_of, token_count, unmapped, without_empty
     from vernal.http.refusals import read_refusal
-    from vernal.http.wire import WireCache, decode_json, encode_json
+    from vernal.http.wire import WireCache, decode_json, decode_object, encode_json, fitting_id
 
 __all__ = [
     "DEFAULT_RETRY_POLICY",
@@ -65,7 +65,9 @@ __all__ = [
     "TokenProvider",
     "WireCache",
     "decode_json",
+    "decode_object",
     "encode_json",
+    "fitting_id",
     "map_subschemas",
     "members_of",
     "read_refusal",
@@ -83,6 +85,8 @@ _LATER = {
     "Refusal": "classify",
     "WireCache": "wire",
     "decode_json": "wire",
+    "decode_object": "wire",
+    "fitting_id": "wire",
     "encode_json": "wire",
     "map_subschemas": "dialects",
     "members_of": "members",

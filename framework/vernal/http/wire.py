@@ -4,8 +4,10 @@ Imported by what talks to a service, never earlier: it loads pydantic-core.
 """
 
 import json
+import re
 import weakref
 from collections.abc import Callable, Mapping
+from hashlib import sha256
 from typing import Any, Generic, TypeVar
 
 from pydantic_core import PydanticSerializationError, from_json, to_json
@@ -88,6 +90,25 @@ def _decode_leniently(text: bytes | str) -> Any:
         return json.loads(text, strict=False)
     except RecursionError:
         raise ValueError("the JSON is nested too deeply to be read") from None
+
+
+def decode_object(text: str) -> dict[str, Any]:
+    """The JSON object that `text` is, such as the arguments of a call; one without members where it is none."""
+    try:
+        value = decode_json(text or "{}")
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def fitting_id(call_id: str, wanted: re.Pattern[str], length: int) -> str:
+    """The id of a call as a service takes it: one that is not `wanted`, of another service, has another in its place.
+
+    That one has `length` letters and digits, and is always the same.
+    """
+    if wanted.fullmatch(call_id):
+        return call_id
+    return sha256(call_id.encode("utf-8", "surrogatepass")).hexdigest()[:length]
 
 
 def _plain(value: Any) -> Any:

@@ -11,6 +11,12 @@ if TYPE_CHECKING:
     import httpx
 
 
+END_MARK = b"[DONE]"
+"""What some gateways send after the end, as other protocols do."""
+BEGUN_BY = {"text_delta": "text", "thinking_delta": "thinking"}
+"""The blocks that a piece is of where its block was not begun."""
+
+
 class AnthropicExchange(Exchange):
     """Sends prompts to the service and reads its answers."""
 
@@ -28,7 +34,8 @@ class AnthropicExchange(Exchange):
         if message.get("error"):
             raise self.endpoint.refusal(content)
         reply = Reply(self.endpoint.service, headers.raw)
-        reply.blocks = [dict(block) for block in message["content"]]
+        said = message["content"] or ()
+        reply.blocks = [{"type": "text", "text": said}] if isinstance(said, str) else [dict(block) for block in said]
         reply.note(message)
         return reply.build()
 
@@ -47,24 +54,29 @@ class StreamAssembler:
         self.ended = False
         self._endpoint = endpoint
         self._reply = reply
-        self._blocks: dict[int, _Block] = {}
+        self._blocks: list[_Block] = []
+        self._open: dict[object, _Block] = {}
 
     def add(self, event: ServerSentEvent) -> ChatResponse | None:
         """The response with the new text of `event`; an error in its place is raised (R20)."""
         name, payload = event
+        if payload.startswith(END_MARK):
+            return None
         told = self._endpoint.read_object(payload)
         kind = told.get("type") or name.decode("utf-8", "replace")
         if kind == "content_block_delta":
-            message = self._blocks[told["index"]].add(told["delta"])
+            index, delta = told.get("index"), told["delta"]
+            block = self._open.get(index) or self._begin(index, {"type": BEGUN_BY[delta["type"]]})
+            message = block.add(delta)
             return None if message is None else ChatResponse((Generation(message),))
         if kind == "content_block_start":
-            self._blocks[told["index"]] = block = _Block(told["content_block"])
-            message = block.begun()
+            message = self._begin(told.get("index"), told["content_block"]).begun()
             return None if message is None else ChatResponse((Generation(message),))
         if kind == "message_start":
             self._reply.note(told["message"])
         elif kind == "message_delta":
-            self._reply.note({**(told.get("delta") or {}), "usage": told.get("usage")})
+            delta = told.get("delta") or {}
+            self._reply.note({**told, **delta, "usage": told.get("usage") or delta.get("usage")})
         elif kind == "message_stop":
             self.ended = True
         elif kind == "error" or told.get("error"):
@@ -79,8 +91,14 @@ class StreamAssembler:
         """
         if not self.ended and self._reply.stop_reason is None:
             raise self._endpoint.broken("the stream ended in the middle of the answer")
-        self._reply.blocks = [self._blocks[index].whole() for index in sorted(self._blocks)]
+        self._reply.blocks = [block.whole() for block in self._blocks]
         return self._reply.build(text=False)
+
+    def _begin(self, index: object, begin: dict[str, Any]) -> "_Block":
+        """A further block; gateways count wrongly, so its place is where it began."""
+        block = self._open[index] = _Block(begin)
+        self._blocks.append(block)
+        return block
 
 
 class _Block:

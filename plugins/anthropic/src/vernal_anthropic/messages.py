@@ -2,9 +2,8 @@
 
 import base64
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import Any
 
 from vernal import (
@@ -18,7 +17,7 @@ from vernal import (
     ToolResponseMessage,
     UserMessage,
 )
-from vernal.http import decode_json, encode_json
+from vernal.http import decode_object, encode_json, fitting_id
 from vernal_anthropic.schemas import strict_schema
 
 BLOCKS = "anthropic_blocks"
@@ -27,7 +26,6 @@ calls of ours: thinking with its signature, calls of tools that the service runs
 THINKING = ("thinking", "redacted_thinking")
 
 _ID = re.compile(r"[a-zA-Z0-9_-]+")
-_NOT_IN_ID = re.compile(r"[^a-zA-Z0-9_-]")
 
 Block = dict[str, Any]
 
@@ -91,52 +89,54 @@ def _text(text: str | None) -> list[Block]:
 
 
 def _assistant(message: AssistantMessage) -> list[Block]:
-    received = [dict(block) for block in message.metadata.get(BLOCKS, ())]
-    if received and _stands_for(received, message):
-        return received
-    kept = [block for block in received if block.get("type") in THINKING]  # what else there was has been changed since
-    return [*kept, *_text(message.text), *map(_tool_use, message.tool_calls)]
+    """The blocks as they were received, where they still stand for the message, else made anew.
+
+    Thinking stands before what is made anew, and never at the end, where the service refuses it.
+    """
+    received: Sequence[Mapping[str, Any]] = message.metadata.get(BLOCKS, ())
+    blocks = _as_received(received, message) if received else None
+    if blocks is None:
+        kept = [dict(block) for block in received if block.get("type") in THINKING]
+        blocks = [*kept, *_text(message.text), *map(_tool_use, message.tool_calls)]
+    while blocks and blocks[-1].get("type") in THINKING:
+        blocks.pop()
+    return blocks
 
 
-def _stands_for(blocks: list[Block], message: AssistantMessage) -> bool:
-    """Whether text and calls of the message are still those of the blocks."""
-    text = "".join(block["text"] for block in blocks if block.get("type") == "text")
-    calls = [block for block in blocks if block.get("type") == "tool_use"]
-    return text == (message.text or "") and calls_of(calls) == calls_of(map(_tool_use, message.tool_calls))
-
-
-def calls_of(blocks: Any) -> list[tuple[Any, Any, Any]]:
-    """What makes calls the same."""
-    return [(block["id"], block["name"], block["input"]) for block in blocks]
+def _as_received(received: Sequence[Mapping[str, Any]], message: AssistantMessage) -> list[Block] | None:
+    """The received blocks with the ids that their calls have now, None where text or calls are others by now."""
+    calls = iter(map(_tool_use, message.tool_calls))
+    blocks: list[Block] = []
+    said = ""
+    for block in received:
+        if block.get("type") == "tool_use":
+            call = next(calls, None)
+            if call is None or (call["name"], call["input"]) != (block.get("name"), block.get("input") or {}):
+                return None
+            blocks.append({**block, "id": call["id"]})
+        elif block.get("type") == "text":
+            said += block.get("text") or ""
+            blocks += [dict(block)] if _text(block.get("text")) else []
+        else:
+            blocks.append(dict(block))
+    return blocks if next(calls, None) is None and said == (message.text or "") else None
 
 
 def _tool_use(call: ToolCall) -> Block:
-    try:
-        arguments = decode_json(call.arguments or "{}")
-    except ValueError:
-        arguments = None
-    if not isinstance(arguments, dict):  # the protocol has no place for what is no object
-        arguments = {}
-    return {"type": "tool_use", "id": _wire_id(call.id), "name": call.name, "input": arguments}
+    call_id = fitting_id(call.id, _ID, 24)
+    return {"type": "tool_use", "id": call_id, "name": call.name, "input": decode_object(call.arguments)}
 
 
 def _tool_result(response: ToolResponse) -> Block:
     content: str | list[Block] = response.data
     if response.media:
         content = [*_text(response.data), *map(_media, response.media)]
-    block: Block = {"type": "tool_result", "tool_use_id": _wire_id(response.id)}
+    block: Block = {"type": "tool_result", "tool_use_id": fitting_id(response.id, _ID, 24)}
     if content:
         block["content"] = content
     if response.is_error:
         block["is_error"] = True
     return block
-
-
-def _wire_id(call_id: str) -> str:
-    """The id of a call; one of another service, of other characters, becomes one that this service takes."""
-    if _ID.fullmatch(call_id):
-        return call_id
-    return f"{_NOT_IN_ID.sub('_', call_id)}_{sha256(call_id.encode('utf-8', 'replace')).hexdigest()[:8]}"
 
 
 def _media(medium: Media) -> Block:

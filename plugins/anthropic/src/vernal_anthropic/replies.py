@@ -17,7 +17,7 @@ from vernal import (
     ToolCall,
     Usage,
 )
-from vernal.http import ProtocolError, encode_json, token_count, unmapped
+from vernal.http import ProtocolError, encode_json, members_of, token_count, unmapped
 from vernal_anthropic.messages import BLOCKS, is_ours
 
 FINISH_REASONS: Mapping[str, FinishReason] = {
@@ -29,7 +29,7 @@ FINISH_REASONS: Mapping[str, FinishReason] = {
     "model_context_window_exceeded": FinishReason.LENGTH,
     "refusal": FinishReason.CONTENT_FILTER,
 }
-ROOT_MEMBERS = frozenset({"id", "type", "role", "model", "content", "stop_reason", "usage", *("stop_sequence",)})
+ROOT_MEMBERS = frozenset({"id", "type", "role", "model", "content", "stop_reason", "stop_sequence", "usage", "delta"})
 LIMITS = b"anthropic-ratelimit-"
 
 
@@ -48,14 +48,17 @@ class Reply:
         self._rate_limit = self._read_headers(headers)
 
     def note(self, message: Mapping[str, Any]) -> None:
-        """Take in what a message, or the change of one, says beside its blocks; later numbers replace earlier ones."""
+        """Take in what a message, or the change of one, says beside its blocks; later numbers replace earlier ones.
+
+        All are of the whole answer so far, so that a 0 after another number says nothing.
+        """
         self._id = message.get("id") or self._id
         self._model = message.get("model") or self._model
         self.stop_reason = message.get("stop_reason") or self.stop_reason
         if message.get("stop_sequence") is not None:
             self._stop["stop_sequence"] = message["stop_sequence"]
-        usage = message.get("usage") or {}
-        self._usage.update({name: value for name, value in usage.items() if value is not None})
+        usage = members_of(message.get("usage"))
+        self._usage.update({n: value for n, value in usage.items() if value or n not in self._usage})
         self._properties.update(unmapped(message, ROOT_MEMBERS))
 
     def build(self, *, text: bool = True) -> ChatResponse:
@@ -72,7 +75,8 @@ class Reply:
             reason = FinishReason.TOOL_CALLS
         if reason not in CUT_OFF and not all(call.name.strip() for call in calls):
             raise ProtocolError("Tool call function name is missing", service=self._service)
-        metadata = {} if all(map(is_ours, blocks)) else {BLOCKS: [_kept(block) for block in blocks]}
+        kept = [_kept(block) for block in blocks if reason not in CUT_OFF or not _is_unsigned(block)]
+        metadata = {} if all(map(is_ours, kept)) else {BLOCKS: kept}
         message = AssistantMessage(
             (_joined(blocks, "text") or None) if text else None,
             calls,
@@ -121,6 +125,11 @@ def _call(block: Mapping[str, Any]) -> ToolCall:
 def _kept(block: Mapping[str, Any]) -> dict[str, Any]:
     """A block as it may go back: with an object as its input."""
     return {**block, "input": {}} if isinstance(block.get("input"), str) else dict(block)
+
+
+def _is_unsigned(block: Mapping[str, Any]) -> bool:
+    """Whether a block is thinking that was cut off before its signature: the service does not take it back."""
+    return block.get("type") == "thinking" and not block.get("signature")
 
 
 def _joined(blocks: list[dict[str, Any]], kind: str) -> str:

@@ -14,6 +14,9 @@ from vernal_gemini.requests import RequestWriter
 if TYPE_CHECKING:
     import httpx
 
+END_MARK = b"[DONE]"
+"""What some gateways send after the end, as other protocols do."""
+
 _DELAY = re.compile(r"(\d+(?:\.\d+)?)s")
 
 
@@ -68,6 +71,8 @@ class StreamAssembler:
     def add(self, event: ServerSentEvent) -> ChatResponse | None:
         """The response with the new text of a chunk."""
         payload = event[1]
+        if payload.startswith(END_MARK):
+            return None
         return self._reply.add(self._exchange.checked(self._exchange.endpoint.read_object(payload), payload))
 
     def finish(self) -> ChatResponse:

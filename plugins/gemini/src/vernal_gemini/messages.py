@@ -16,7 +16,7 @@ from vernal import (
     ToolResponseMessage,
     UserMessage,
 )
-from vernal.http import decode_json, encode_json
+from vernal.http import decode_json, decode_object, encode_json
 from vernal_gemini.schemas import gemini_schema
 
 PARTS = "gemini_parts"
@@ -108,25 +108,21 @@ def _stands_for(parts: list[Part], message: AssistantMessage) -> bool:
     calls = [part["functionCall"] for part in parts if "functionCall" in part]
     if text != (message.text or "") or len(calls) != len(message.tool_calls):
         return False
-    return all(
-        (call.get("name"), call.get("args") or {}, call.get("id") or own.id) == (own.name, _arguments(own), own.id)
-        for call, own in zip(calls, message.tool_calls, strict=True)
-    )
+    return all(map(_is_call, calls, message.tool_calls))
+
+
+def _is_call(call: Mapping[str, Any], own: ToolCall) -> bool:
+    """Whether a received call is still the one of the message, which has an id of the engine where it had none."""
+    if call.get("name") != own.name or (call.get("id") or own.id) != own.id:
+        return False
+    return (call.get("args") or {}) == decode_object(own.arguments)
 
 
 def _call(call: ToolCall, *, with_id: bool) -> Part:
-    made: Part = {**({"id": call.id} if with_id else {}), "name": call.name, "args": _arguments(call)}
+    made: Part = {**({"id": call.id} if with_id else {}), "name": call.name, "args": decode_object(call.arguments)}
     signature = call.metadata.get(SIGNATURE)
     part: Part = {"functionCall": made}
     return {**part, SIGNATURE: signature} if signature else part
-
-
-def _arguments(call: ToolCall) -> dict[str, Any]:
-    try:
-        arguments = decode_json(call.arguments or "{}")
-    except ValueError:
-        return {}
-    return arguments if isinstance(arguments, dict) else {}  # the protocol has no place for what is no object
 
 
 def _results(responses: Sequence[ToolResponse]) -> Encoded:

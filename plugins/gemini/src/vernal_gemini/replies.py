@@ -17,15 +17,29 @@ from vernal import (
     ToolCall,
     Usage,
 )
-from vernal.http import Endpoint, ProtocolError, encode_json, token_count, unmapped
+from vernal.http import Endpoint, ProtocolError, encode_json, members_of, token_count, unmapped
 from vernal_gemini.messages import PARTS, SIGNATURE, is_plain
 
-FILTERED = ("SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE", "IMAGE_SAFETY")
+FILTERED = (
+    "SAFETY",
+    "RECITATION",
+    "BLOCKLIST",
+    "PROHIBITED_CONTENT",
+    "SPII",
+    "LANGUAGE",
+    "MODEL_ARMOR",
+    "IMAGE_SAFETY",
+    "IMAGE_PROHIBITED_CONTENT",
+    "IMAGE_RECITATION",
+)
 FAILED = (
     "MALFORMED_FUNCTION_CALL",
     "UNEXPECTED_TOOL_CALL",
     "TOO_MANY_TOOL_CALLS",
     "MISSING_THOUGHT_SIGNATURE",
+    "MALFORMED_RESPONSE",
+    "NO_IMAGE",
+    "IMAGE_OTHER",
     "OTHER",
 )
 FINISH_REASONS: Mapping[str, FinishReason] = {
@@ -47,7 +61,7 @@ class Reply:
         self._candidates: dict[int, _Candidate] = {}
         self._id: str | None = None
         self._model: str | None = None
-        self._usage = EMPTY_USAGE
+        self._usage: dict[str, Any] = {}
         self._properties: dict[str, Any] = {}
 
     def add(self, chunk: Mapping[str, Any]) -> ChatResponse | None:
@@ -63,8 +77,7 @@ class Reply:
                 generations.append(Generation(message))
         self._id = chunk.get("responseId") or self._id
         self._model = chunk.get("modelVersion") or self._model
-        if chunk.get("usageMetadata"):
-            self._usage = read_usage(chunk["usageMetadata"])
+        self._usage.update(members_of(chunk.get("usageMetadata")))
         self._properties.update(unmapped(chunk, ROOT_MEMBERS))
         return ChatResponse(tuple(generations)) if generations else None
 
@@ -93,7 +106,8 @@ class Reply:
         else:
             raise ProtocolError("the answer has no candidates", service=service)
         return ChatResponse(
-            generations, ChatResponseMetadata(self._id, self._model, self._usage, (), None, self._properties)
+            generations,
+            ChatResponseMetadata(self._id, self._model, read_usage(self._usage), (), None, self._properties),
         )
 
     @property
@@ -137,6 +151,8 @@ class _Candidate:
 
 def read_usage(usage: Mapping[str, Any]) -> Usage:
     """The usage: what the service's own tools read is input, what the model thinks is output."""
+    if not usage:
+        return EMPTY_USAGE
     thoughts = token_count(usage.get("thoughtsTokenCount"))
     return Usage(
         (token_count(usage.get("promptTokenCount")) or 0) + (token_count(usage.get("toolUsePromptTokenCount")) or 0),

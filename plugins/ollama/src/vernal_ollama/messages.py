@@ -14,7 +14,7 @@ from vernal import (
     ToolResponseMessage,
     UserMessage,
 )
-from vernal.http import decode_json, encode_json
+from vernal.http import decode_object, encode_json
 
 Part = dict[str, Any]
 
@@ -56,13 +56,7 @@ def _assistant(message: AssistantMessage) -> Part:
 
 def _tool_call(call: ToolCall) -> Part:
     """The call without its id, which Ollama has no need of: results follow in the order of the calls."""
-    try:
-        arguments = decode_json(call.arguments or "{}")
-    except ValueError:
-        arguments = None
-    if not isinstance(arguments, dict):  # the protocol has no place for what is no object
-        arguments = {}
-    return {"type": "function", "function": {"name": call.name, "arguments": arguments}}
+    return {"type": "function", "function": {"name": call.name, "arguments": decode_object(call.arguments)}}
 
 
 def _tool_response(response: ToolResponse) -> list[Part]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from vernal import ChatResponse, Exchange, Generation, Prompt, ToolCall
 from vernal.http import Endpoint, ServerSentEvent, decode_json, encode_json
 from vernal_openai.addresses import Address
-from vernal_openai.replies import ResponseHeaders, read_response
+from vernal_openai.replies import ResponseHeaders, is_error, read_response
 from vernal_openai.requests import RequestWriter
 from vernal_openai.schemas import without_added_nulls
 from vernal_openai.streams import StreamAssembler
@@ -32,8 +32,8 @@ class OpenAiExchange(Exchange):
     def read(self, prompt: Prompt, content: bytes, headers: "httpx.Headers") -> ChatResponse:
         """The response for a whole answer; an error in its place is raised."""
         body = self.endpoint.read_object(content)
-        if body.get("error"):
-            raise self.endpoint.refusal(content, status=_status(body["error"]))
+        if is_error(body):
+            raise self.endpoint.refusal(content, status=_status(body.get("error")))
         response = read_response(
             body,
             service=self.endpoint.service,
@@ -103,7 +103,7 @@ class _Assembler:
         if name == b"error":
             raise endpoint.refusal(payload)
         chunk = endpoint.read_object(payload)
-        if chunk.get("error"):
+        if is_error(chunk):
             raise endpoint.refusal(payload)
         return self._chunks.add(chunk)
 

@@ -1,7 +1,7 @@
 """What a service answers, read into vernal's values. Imported with the first request."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from vernal import (
@@ -18,7 +18,7 @@ from vernal import (
     ToolCall,
     Usage,
 )
-from vernal.http import ProtocolError, encode_json, token_count, unmapped, without_empty
+from vernal.http import ProtocolError, encode_json, members_of, token_count, unmapped, without_empty
 from vernal_openai.audio import WAV, AudioCollector
 from vernal_openai.messages import EXTRA
 
@@ -33,15 +33,24 @@ FINISH_REASONS: Mapping[str, FinishReason] = {
     "length": FinishReason.LENGTH,
     "max_tokens": FinishReason.LENGTH,
     "model_length": FinishReason.LENGTH,
+    "model_context_window_exceeded": FinishReason.LENGTH,
     "content_filter": FinishReason.CONTENT_FILTER,
+    "refusal": FinishReason.CONTENT_FILTER,
+    "safety": FinishReason.CONTENT_FILTER,
+    "sensitive": FinishReason.CONTENT_FILTER,
     "error": FinishReason.ERROR,
+    "abort": FinishReason.ERROR,
+    "network_error": FinishReason.ERROR,
     "insufficient_system_resource": FinishReason.ERROR,
 }
 ROOT_MEMBERS = frozenset({"id", "object", "model", "choices", "usage", "error", "obfuscation", "p"})
 """Members of a response with a place of their own (or, the last two, padding against the guessing of lengths)."""
 CHOICE_MEMBERS = frozenset({"index", "message", "delta", "finish_reason"})
-MESSAGE_MEMBERS = frozenset({"role", "content", "tool_calls", "reasoning", "reasoning_content", "audio"})
+MESSAGE_MEMBERS = frozenset(
+    {"role", "content", "tool_calls", "function_call", "reasoning", "reasoning_content", "audio"}
+)
 CALL_MEMBERS = frozenset({"index", "id", "type", "function"})
+EMPTY: Mapping[str, Any] = {}
 
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
@@ -71,9 +80,9 @@ def read_response(
 
 def _read_choice(choice: Mapping[str, Any], service: str, audio_type: str) -> Generation:
     message = choice.get("message") or {}
-    text, reasoning = read_content(message.get("content"))
-    calls = tuple(read_call(call) for call in message.get("tool_calls") or ())
-    metadata = without_empty(unmapped(message, MESSAGE_MEMBERS))
+    text, reasoning, more = read_content(message.get("content"))
+    calls = tuple(read_call(call) for call in calls_in(message))
+    metadata = {**without_empty(unmapped(message, MESSAGE_MEMBERS)), **more}
     media: tuple[Media, ...] = ()
     if message.get("audio"):
         audio = AudioCollector()
@@ -112,21 +121,40 @@ def finish_reason(raw: str | None, native: object, has_calls: bool) -> FinishRea
     return reason
 
 
-def read_content(content: object) -> tuple[str | None, str | None]:
-    """Text and reasoning of a message's content: a string, or a list of parts (Mistral)."""
+def read_content(content: object) -> tuple[str | None, str | None, Mapping[str, Any]]:
+    """Text and reasoning of a message's content, a string or a list of parts (Mistral), and what else is in the parts.
+
+    A refusal stands where it does beside a plain text; parts that are not known are given as `content_parts`.
+    """
     if content is None or isinstance(content, str):
-        return content, None
+        return content, None, EMPTY
     texts: list[str] = []
     thoughts: list[str] = []
-    for part in content if isinstance(content, list) else ():
-        if not isinstance(part, Mapping):
-            continue
-        if part.get("type") == "thinking":
+    refusals: list[str] = []
+    others: list[Any] = []
+    parts: Sequence[Any] = content if isinstance(content, list) else (content,)
+    for part in parts:
+        kind = part.get("type") if isinstance(part, Mapping) else None
+        if isinstance(part, str):
+            texts.append(part)
+        elif kind == "thinking":
             thinking = part.get("thinking")
             thoughts += [thinking] if isinstance(thinking, str) else _texts(thinking or ())
+        elif kind == "refusal":
+            refusals.append(part.get("refusal") or "")
+        elif isinstance(part, Mapping) and isinstance(part.get("text"), str):
+            texts.append(part["text"])
         else:
-            texts += _texts((part,))
-    return "".join(texts) if texts else None, "".join(thoughts) if thoughts else None
+            others.append(part)
+    more = without_empty({"refusal": "".join(refusals), "content_parts": others})
+    return "".join(texts) if texts else None, "".join(thoughts) if thoughts else None, more
+
+
+def calls_in(message: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """The tool calls of a message, or the one call of the protocol's older form, which has no id."""
+    calls: Sequence[Mapping[str, Any]] = message.get("tool_calls") or ()
+    older = message.get("function_call")
+    return ({"function": older},) if older and not calls else calls
 
 
 def read_reasoning(message: Mapping[str, Any]) -> str | None:
@@ -160,12 +188,14 @@ def call_metadata(extra: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_usage(body: Mapping[str, Any]) -> Usage:
-    """The usage that a body reports, `EMPTY_USAGE` where it reports none."""
-    usage = body.get("usage") or (body.get("x_groq") or {}).get("usage")
+    """The usage that a body reports, itself or in one of its choices (Moonshot), else `EMPTY_USAGE`."""
+    usage = body.get("usage") or members_of(body.get("x_groq")).get("usage")
     if type(usage) is not dict:
-        return EMPTY_USAGE
-    prompt = usage.get("prompt_tokens_details") or {}
-    completion = usage.get("completion_tokens_details") or {}
+        usage = next((u for choice in body.get("choices") or () if (u := choice.get("usage"))), None)
+        if type(usage) is not dict:
+            return EMPTY_USAGE
+    prompt = members_of(usage.get("prompt_tokens_details"))
+    completion = members_of(usage.get("completion_tokens_details"))
     cached = prompt.get("cached_tokens")
     return Usage(
         token_count(usage.get("prompt_tokens")) or 0,
@@ -227,3 +257,10 @@ def _duration(text: str | None) -> float | None:
 
 def _texts(parts: Iterable[Any]) -> list[str]:
     return [part["text"] for part in parts if isinstance(part, Mapping) and isinstance(part.get("text"), str)]
+
+
+def is_error(body: Mapping[str, Any]) -> bool:
+    """Whether an answer, or a chunk of one, is an error in its place: as `error`, or as it is (vLLM, Mistral)."""
+    if body.get("error"):
+        return True
+    return "choices" not in body and (body.get("object") == "error" or "message" in body or "detail" in body)

@@ -13,6 +13,7 @@ from vernal_openai.replies import (
     ROOT_MEMBERS,
     ResponseHeaders,
     call_metadata,
+    calls_in,
     generation,
     read_arguments,
     read_content,
@@ -42,10 +43,12 @@ class StreamAssembler:
         self._usage = EMPTY_USAGE
         self._properties: dict[str, Any] = dict(headers.properties)
         self._begun = False
+        self._size = 0
 
     def add(self, chunk: Mapping[str, Any]) -> ChatResponse | None:
         """The response with the new text of `chunk`, None where it has none."""
         generations: tuple[Generation, ...] = ()
+        telling = not self._begun or len(chunk) != self._size or chunk.get("usage")
         for choice in chunk.get("choices") or ():
             index = choice.get("index") or 0
             if index not in PLACES:
@@ -54,9 +57,10 @@ class StreamAssembler:
             if collected is None:
                 collected = self._choices[index] = _Choice()
             message = collected.add(choice)
+            telling = telling or collected.finish_reason
             if message is not None:
                 generations = (*generations, *(NOTHING for _ in range(index - len(generations))), Generation(message))
-        if not generations or not self._begun:
+        if telling or not generations:
             self._note(chunk)
         return ChatResponse(generations, self._metadata) if generations else None
 
@@ -82,8 +86,9 @@ class StreamAssembler:
         return ChatResponse(generations, metadata)
 
     def _note(self, chunk: Mapping[str, Any]) -> None:
-        """Collect what chunks say beside text: looked for in the first one and in those without text."""
-        self._begun = self._begun or bool(chunk.get("choices"))
+        """Collect what chunks say beside text: looked for in the first and the last one, and in others than these."""
+        if chunk.get("choices"):
+            self._begun, self._size = True, len(chunk)
         identifier, model = chunk.get("id") or self._metadata.id, chunk.get("model") or self._metadata.model
         if identifier != self._metadata.id or model != self._metadata.model:
             self._metadata = ChatResponseMetadata(identifier, model, rate_limit=self._headers.rate_limit)
@@ -118,13 +123,15 @@ class _Choice:
         content = delta.get("content")
         if len(delta) == 1 and isinstance(content, str):  # what nearly all chunks are
             return AssistantMessage(content) if content else None
-        for fragment in delta.get("tool_calls") or ():
+        for fragment in calls_in(delta):
             if self._calls is None:
                 self._calls = CallFragments()
             self._calls.add(fragment)
         for name, value in without_empty(unmapped(delta, MESSAGE_MEMBERS)).items():
             _merge(self._members, name, value)
-        text, reasoning = read_content(content)
+        text, reasoning, more = read_content(content)
+        for name, value in more.items():
+            _merge(self._members, name, value)
         if delta.get("audio"):
             self._audio = self._audio or AudioCollector()
             said = self._audio.add(delta["audio"])
@@ -212,7 +219,7 @@ def _said(value: object) -> str:
 
 
 def _merge(members: dict[str, Any], name: str, value: Any) -> None:
-    """Add what a further chunk says of a member: refusals, lists and log-probabilities grow, all else is replaced."""
+    """Add what a further chunk says of a member: refusals, lists and objects grow, all else is replaced."""
     known = members.get(name)
     if name == "reasoning_details" and isinstance(value, list):
         members[name] = _merged_details(known or [], value)
@@ -223,6 +230,8 @@ def _merge(members: dict[str, Any], name: str, value: Any) -> None:
                 grown.setdefault(key, []).extend(part)
     elif known is not None and (isinstance(value, list) or name == "refusal"):
         members[name] = known + value
+    elif isinstance(known, dict) and isinstance(value, dict):
+        members[name] = {**known, **value}
     else:
         members[name] = value
 
