@@ -26,6 +26,13 @@ def test_a_program_of_the_readme_runs_and_prints_what_it_says(
 
 
 def test_the_readme_shows_programs_with_what_they_print() -> None:
-    """The README has several programs, of which two show what they print."""
-    assert len(BLOCKS) >= 5
+    """The first application, its asynchronous face and beans of one's own are there, two with what they print."""
+    assert len(BLOCKS) >= 3
     assert sum(bool(printed) for _, printed in BLOCKS) == 2
+
+
+def test_the_readme_leads_to_every_page() -> None:
+    """Each page of the documentation is linked, and the README itself stays a page that a stranger reads."""
+    linked = set(re.findall(r"\]\((docs/[\w-]+\.md)\)", README.read_text(encoding="utf-8")))
+    assert linked == {f"docs/{page.name}" for page in (README.parent / "docs").glob("*.md")}
+    assert len(README.read_text(encoding="utf-8").splitlines()) <= 180
