@@ -26,6 +26,7 @@ def add_plugin_commands(app: typer.Typer, taken: Collection[str]) -> None:
         return
     owners = dict.fromkeys(taken, "vernal itself")
     for plugin in plugins:
+        plugin.strict = False  # the others' commands are wanted all the same
         for contribution in plugin.commands:
             group = contribution if isinstance(contribution, typer.Typer) else None
             given = group.info.name if group is not None else contribution.__name__.replace("_", "-")

@@ -197,7 +197,10 @@ class Application:
             for source in self._sources
             if isinstance(source, type) and not is_container(source)
         )
-        self._add_auto_configurations(collection, plugins)
+        try:
+            self._add_auto_configurations(collection, plugins)
+        finally:
+            plugins.check()  # what a missing plugin has led to is no news beside it
         failed = plugins.failures
         graph = BeanGraph(collection.registry, environment, collection.rejected, failed_plugins=failed)
         environment.check_unknown(

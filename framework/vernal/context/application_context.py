@@ -61,7 +61,6 @@ class ApplicationContext:
         self._lists: dict[Any, Provider[Any]] = {}
         self._undo: list[Callable[[], object]] = []
         self._closed = False
-        self._refusal = ""
         self._linker.check_names()
 
     @cached_property
@@ -179,12 +178,14 @@ class ApplicationContext:
         self._raise(await arun_steps(self._closing(), self._await_on_loop))
 
     def __enter__(self) -> Self:
+        self._check_open()
         return self
 
     def __exit__(self, *exc: object) -> None:
         self.close()
 
     async def __aenter__(self) -> Self:
+        self._check_open()
         return self
 
     async def __aexit__(
@@ -224,7 +225,9 @@ class ApplicationContext:
     def _dismiss(self) -> None:
         """Let nobody build beans: the context was made to be looked at."""
         self._closed = True
-        self._refusal = "this application context was only checked; beans come from Application.start() or 'with'"
+        self._lifecycle.refusal = (
+            "this application context was only checked; beans come from Application.start() or 'with'"
+        )
         for source in self._containers:
             source.release()
 
@@ -234,7 +237,7 @@ class ApplicationContext:
         if self._closed:
             return []
         self._closed = True
-        self._refusal = "the application context is closed; ask it for beans inside its 'with' block"
+        self._lifecycle.refusal = "the application context is closed; ask it for beans inside its 'with' block"
         self._by_type.clear()
         self._lists.clear()
         failures = yield from self._lifecycle.closing()
@@ -281,7 +284,7 @@ class ApplicationContext:
 
     def _check_open(self) -> None:
         if self._closed:
-            raise UsageError(self._refusal)
+            raise UsageError(self._lifecycle.refusal)
 
     def _check_not_on_loop(self) -> None:
         if self.loop is not None and asyncio._get_running_loop() is self.loop:

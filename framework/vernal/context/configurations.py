@@ -86,9 +86,10 @@ class ConfigurationSource:
         return tuple(self._methods())
 
     def _methods(self) -> "Iterator[BeanMethod]":
-        names = dict.fromkeys(name for base in reversed(self.cls.__mro__) for name in base.__dict__)
-        for name in names:
-            attribute = inspect.getattr_static(self.cls, name)
+        attributes: dict[str, Any] = {}
+        for base in reversed(self.cls.__mro__[:-1]):
+            attributes.update(vars(base))
+        for attribute in attributes.values():
             mark = get_mark(attribute, BEAN)
             if isinstance(mark, BeanMark):
                 yield BeanMethod(self, attribute, mark)

@@ -20,6 +20,8 @@ class BeanFactory:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         definition = self.definition
+        if self._lifecycle.refusal:
+            raise UsageError(f"the bean {definition.name!r} cannot be built: {self._lifecycle.refusal}")
         if definition.construction.is_async:
             raise UsageError(
                 f"the bean {definition.name!r} is asynchronous and has not been started; it starts with the context, "

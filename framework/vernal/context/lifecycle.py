@@ -25,6 +25,8 @@ class Lifecycle:
 
     def __init__(self) -> None:
         self._opened: list[Opened] = []
+        self.refusal = ""
+        """Why nothing is built any more; empty while it is."""
 
     def add(self, opened: Opened) -> None:
         """Note a bean that was opened."""

@@ -5,7 +5,7 @@ from typing import Any
 
 from vernal.context.definitions import LOWEST_PRECEDENCE, BeanDefinition, InjectionPoint
 from vernal.context.failures.errors import DuplicateBeanError
-from vernal.context.types import DeferredType, found_under, is_virtual_subclass
+from vernal.context.types import DeferredType, found_under, is_virtual_subclass, may_have_virtual_subclasses
 
 
 class DefinitionRegistry:
@@ -59,7 +59,7 @@ class DefinitionRegistry:
         if bean_type is object or bean_type is Any:
             return [definition for definition in self if not definition.infrastructure]
         found = self._by_type.get(bean_type, [])
-        if type(bean_type) is type:
+        if not may_have_virtual_subclasses(bean_type):
             return found
         return found + [
             definition

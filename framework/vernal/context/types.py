@@ -96,11 +96,14 @@ def found_under(declared: Any) -> Iterator[Any]:
                 yield alias
 
 
-def is_virtual_subclass(declared: Any, wanted: Any) -> bool:
+def may_have_virtual_subclasses(wanted: Any) -> bool:
+    """Whether a type is an abstract base class, which may count classes as its own that do not derive from it."""
+    return isinstance(wanted, ABCMeta) and not getattr(wanted, "_is_protocol", False)
+
+
+def is_virtual_subclass(declared: Any, wanted: ABCMeta) -> bool:
     """Whether an abstract base class counts the declared class as its own, although it is no base (`ABC.register`)."""
-    if not isinstance(wanted, ABCMeta) or getattr(wanted, "_is_protocol", False) or not isinstance(declared, type):
-        return False
-    return wanted not in declared.__mro__ and issubclass(declared, wanted)
+    return isinstance(declared, type) and issubclass(declared, wanted) and wanted not in declared.__mro__
 
 
 def _full_name(bean_type: type) -> str:

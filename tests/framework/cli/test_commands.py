@@ -241,3 +241,58 @@ def test_without_typer_the_program_says_how_to_get_it(monkeypatch: pytest.Monkey
     monkeypatch.delitem(sys.modules, "vernal.cli.app")
     with pytest.raises(SystemExit, match=r"needs typer; install it with: pip install 'vernal\[cli\]'"):
         main()
+
+
+@pytest.mark.parametrize("command", ["plugins", "conditions", "beans", "settings", "tools", "models", "doctor"])
+def test_a_broken_plugin_in_strict_mode_is_seen_among_the_others(
+    run: Run, shown: Callable[[Application], str], command: str
+) -> None:
+    """In strict mode too every plugin is looked at and every condition asked, and the failure names the plugin."""
+
+    class Service: ...
+
+    @auto_configuration
+    class GoodAutoConfiguration:
+        @bean
+        def service(self) -> Service:
+            return Service()
+
+    class Good:
+        @hookimpl
+        def vernal_auto_configurations(self) -> list[type]:
+            return [GoodAutoConfiguration]
+
+    class Broken:
+        @hookimpl
+        def vernal_auto_configurations(self) -> list[type]:
+            raise LookupError("no such table")
+
+    plugins = {"broken": Broken(), "good": Good()}
+    settings = {"plugins": {"strict": True}, "autoconfigure": {"exclude": ["OfBrokenAutoConfiguration"]}}
+    place = shown(Application(plugins=plugins, settings=settings, environ={}))
+    view = data(run(command, "--app", place, "--json"), 1)
+    assert view["failure"]["kind"] == "broken-plugin"
+    if command == "plugins":
+        states = {each["name"]: each["state"] for each in view["plugins"]}
+        assert states == {"broken": "failed", "good": "loaded"}
+    if command == "settings":
+        assert "plugins.strict" in {row["key"] for row in view["settings"]}
+
+
+def test_conditions_are_decided_beside_a_broken_plugin_in_strict_mode(
+    run: Run, shown: Callable[[Application], str]
+) -> None:
+    """What the other plugins bring is decided and shown, although the application does not start."""
+
+    @auto_configuration
+    class OtherAutoConfiguration: ...
+
+    class Other:
+        @hookimpl
+        def vernal_auto_configurations(self) -> list[type]:
+            return [OtherAutoConfiguration]
+
+    plugins = {"broken": object(), "other": Other()}
+    place = shown(Application(plugins=plugins, settings={"plugins": {"strict": True}}, environ={}))
+    view = data(run("conditions", "--app", place, "--json"), 1)
+    assert any("OtherAutoConfiguration" in source for source in view["unconditional"])

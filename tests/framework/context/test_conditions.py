@@ -189,6 +189,16 @@ def test_a_decision_on_a_setting_keeps_its_origin_and_cure() -> None:
     assert decided(on_setting("thing.kind", having=True)).cure == "set VERNAL_THING__KIND=true"
 
 
+def test_what_cannot_be_read_as_a_bool_is_explained() -> None:
+    """Where true or false is wanted, another value is neither: it does not match, and the reason says so."""
+    runner = ApplicationContextRunner().with_environ({"VERNAL_THING__KIND": "banana"}).with_sources(Known)
+    for having in (True, False):
+        outcome = decided(on_setting("thing.kind", having=having), runner)
+        assert not outcome.matched
+        assert "thing.kind can be read neither as true nor as false (environment variable" in outcome.reason
+        assert outcome.cure == f"set VERNAL_THING__KIND={str(having).lower()}"
+
+
 def test_profiles() -> None:
     """`on_profile` needs one of its profiles, `!name` that it is not active."""
     runner = ApplicationContextRunner().with_environ({"VERNAL_PROFILES": "dev,local"})

@@ -398,3 +398,25 @@ def test_threads_build_a_singleton_once_and_others_beside_it() -> None:
         assert len(found) == 4
         assert len({id(each) for each in found}) == 2
     assert sorted(LOG) == ["server", "session"]
+
+
+def test_nothing_is_built_after_the_end() -> None:
+    """A closed context gives and opens no bean, asked itself, through its container, or entered again."""
+    opened: list[str] = []
+
+    @configuration
+    class Late:
+        @bean(lazy=True)
+        def resource(self) -> Iterator[bytearray]:
+            opened.append("open")
+            yield bytearray()
+
+    with Application(Late, plugins=False) as context:
+        container = context.container
+    for ask in (lambda: context.get(bytearray), container.resource, context.__enter__):
+        with pytest.raises(UsageError, match="the application context is closed"):
+            ask()
+    looked_at = Application(Late, plugins=False).check()
+    with pytest.raises(UsageError, match="was only checked"):
+        looked_at.container.resource()
+    assert opened == []

@@ -44,7 +44,9 @@ def load_with(extra: dict[str, object] | None, settings: Mapping[str, Any], *, d
     disabled = [*settings.get("disabled", ()), *(["vernal-autoconfig"] if discover else [])]
     settings = {**settings, "disabled": disabled}
     environment = Environment.load({"plugins": settings}, directory=Path("/nonexistent"), environ={})
-    return load_plugins(environment, discover=discover, extra=extra)
+    loaded = load_plugins(environment, discover=discover, extra=extra)
+    loaded.check()
+    return loaded
 
 
 def install(directory: Path, entry: str, module_name: str, source: str | None, version: str = "1.2.0") -> None:

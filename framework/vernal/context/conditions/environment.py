@@ -4,7 +4,8 @@ from vernal.context.conditions.base import Condition, ConditionContext
 from vernal.context.conditions.outcome import ConditionOutcome
 from vernal.context.settings.names import variable_of
 
-_FALSE = frozenset({"false", "0", "no", "off", "f", "n"})  # what pydantic reads as False
+_FALSE = frozenset({"false", "0", "no", "off", "f", "n"})  # what pydantic reads as False, and as True
+_TRUE = frozenset({"true", "1", "yes", "on", "t", "y"})
 
 
 class OnModule(Condition):
@@ -54,6 +55,9 @@ class OnSetting(Condition):
             matched = given not in _FALSE
             reason = f"{self.key} is {'set' if matched else 'false'} ({setting.origin})"
             return self.outcome(matched, reason, cure=self._cure(), **evidence)
+        if given not in _FALSE | _TRUE and any(isinstance(wanted, bool) for wanted in self.wanted):
+            reason = f"{self.key} can be read neither as true nor as false ({setting.origin})"
+            return self.outcome(False, reason, cure=self._cure(), **evidence)
         matched = any(_is_meant(given, wanted) for wanted in self.wanted)
         values = " or ".join(map(repr, self.wanted))
         reason = f"{self.key} {'has' if matched else 'does not have'} the value {values} ({setting.origin})"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pluggy
 
 from vernal.context.plugins import hookspecs
-from vernal.context.plugins.plugin import Plugin
+from vernal.context.plugins.plugin import Plugin, PluginError
 from vernal.context.settings.base import PluginsSettings, Settings
 from vernal.context.settings.errors import SettingProblem, SettingsError
 from vernal.context.settings.names import fold, nearest, variable_of
@@ -26,9 +26,10 @@ _log = logging.getLogger("vernal.plugins")
 class LoadedPlugins:
     """All plugins that were found, sorted by name, whatever became of them; iteration gives those that are loaded."""
 
-    def __init__(self, plugins: tuple[Plugin, ...], *, prefer: tuple[str, ...] = ()) -> None:
+    def __init__(self, plugins: tuple[Plugin, ...], settings: PluginsSettings) -> None:
         self.plugins = plugins
-        self._prefer = tuple(fold(name) for name in prefer)
+        self._settings = settings
+        self._prefer = tuple(fold(name) for name in settings.prefer)
 
     def __iter__(self) -> Iterator[Plugin]:
         return (plugin for plugin in self.plugins if plugin.state == "loaded")
@@ -53,6 +54,23 @@ class LoadedPlugins:
         names = _names(plugin) if isinstance(plugin, Plugin) else {fold(plugin)}
         return next((rank for rank, name in enumerate(self._prefer) if name in names), len(self._prefer))
 
+    def check(self) -> None:
+        """Report what is wrong: a warning for each name in the settings that no plugin bears.
+
+        Raises:
+            PluginError: A plugin cannot be used, and `plugins.strict` is true.
+            SettingsError: In strict mode, a name in the settings is that of no plugin.
+        """
+        strict = self._settings.strict
+        for plugin in self.failures:
+            if strict:
+                raise PluginError(plugin, plugin.failure or "") from plugin.cause
+        problems = list(_unknown_names(self._settings, self.plugins))
+        if problems and strict:
+            raise SettingsError(problems)
+        for problem in problems:
+            _log.warning("%s", problem)
+
 
 def load_plugins(
     environment: "Environment", *, discover: bool = True, extra: Mapping[str, object] | None = None
@@ -62,11 +80,11 @@ def load_plugins(
     `discover` says whether installed distributions are searched for entry points of the group `vernal`; `extra` are
     modules or objects with `@hookimpl` functions, by plugin name, as tests give them. `plugins.enabled` is a list of
     what others bring: the plugins of vernal's own distribution need not be on it. Auto-configurations and settings
-    classes are asked for here, the other contributions when they are first read.
+    classes are asked for here, the other contributions when they are first read. What cannot be loaded is kept as
+    failed, so that it can be shown; `LoadedPlugins.check` refuses it in strict mode.
 
     Raises:
-        PluginError: A plugin cannot be used, and `plugins.strict` is true.
-        SettingsError: A setting under `plugins` is wrong; in strict mode also one that names what is not installed.
+        SettingsError: A setting under `plugins` is wrong.
     """
     settings = environment.bind(PluginsSettings)
     manager = pluggy.PluginManager(hookspecs.GROUP)
@@ -74,7 +92,6 @@ def load_plugins(
     found = [*(_installed() if discover else ()), *_given(extra or {})]
     found.sort(key=lambda each: each[0].name)
     plugins = tuple(plugin for plugin, _ in found)
-    _check_names(settings, plugins)
     for plugin, load in found:
         if any(fold(name) in _names(plugin) for name in settings.disabled):
             plugin.state = "disabled"
@@ -82,7 +99,7 @@ def load_plugins(
             plugin.state = "not enabled"
         else:
             _load(plugin, load, manager, strict=settings.strict)
-    return LoadedPlugins(plugins, prefer=tuple(settings.prefer))
+    return LoadedPlugins(plugins, settings)
 
 
 def _is_allowed(plugin: Plugin, enabled: Sequence[str] | None) -> bool:
@@ -91,12 +108,22 @@ def _is_allowed(plugin: Plugin, enabled: Sequence[str] | None) -> bool:
 
 
 def _installed() -> Iterator[tuple[Plugin, Callable[[], object]]]:
-    """A plugin for each entry point of the group, with what loads it."""
-    from importlib.metadata import entry_points
+    """A plugin for each entry point of the group, with what loads it.
 
-    for entry in entry_points(group=hookspecs.GROUP):
-        name, version = (entry.dist.name, entry.dist.version) if entry.dist is not None else (None, None)
-        yield Plugin(name=entry.name, module=entry.value, distribution=name, version=version), entry.load
+    `importlib.metadata.entry_points` would parse what every distribution brings, for twice the time. Of two
+    distributions of one name the first on the path counts.
+    """
+    from importlib.metadata import distributions
+
+    seen: set[str] = set()
+    for each in distributions():
+        if f"[{hookspecs.GROUP}]" in (each.read_text("entry_points.txt") or ""):
+            about = each.metadata  # a file that is parsed each time
+            name, version = about["Name"], about["Version"]
+            if fold(name) not in seen:
+                seen.add(fold(name))
+                for entry in each.entry_points.select(group=hookspecs.GROUP):
+                    yield Plugin(name=entry.name, module=entry.value, distribution=name, version=version), entry.load
 
 
 def _given(extra: Mapping[str, object]) -> Iterator[tuple[Plugin, Callable[[], object]]]:
@@ -111,7 +138,6 @@ def _itself(module: object) -> object:
 
 
 def _load(plugin: Plugin, load: Callable[[], object], manager: pluggy.PluginManager, *, strict: bool) -> None:
-    plugin.attach({}, strict=strict)
     try:
         module = load()
         manager.register(module, plugin.name)
@@ -132,11 +158,12 @@ def _load(plugin: Plugin, load: Callable[[], object], manager: pluggy.PluginMana
     elif not hooks:
         plugin.fail("it has no function marked @hookimpl")
     else:
-        plugin.attach(hooks, strict=strict)
+        plugin.attach(hooks)
         _ = plugin.auto_configurations
         strangers = [each for each in plugin.settings if not issubclass(each, Settings)]
         if strangers:
             plugin.fail(f"vernal_settings() gave {strangers[0]!r}, which is no subclass of Settings")
+    plugin.strict = strict
 
 
 def _names(plugin: Plugin) -> set[str]:
@@ -144,24 +171,17 @@ def _names(plugin: Plugin) -> set[str]:
     return {fold(name) for name in (plugin.name, plugin.distribution) if name}
 
 
-def _check_names(settings: PluginsSettings, plugins: tuple[Plugin, ...]) -> None:
-    """Report the names in the settings that no plugin bears."""
+def _unknown_names(settings: PluginsSettings, plugins: tuple[Plugin, ...]) -> Iterator[SettingProblem]:
+    """The names in the settings that no plugin bears."""
     known = {name for plugin in plugins for name in _names(plugin)}
-    problems = []
     for key in ("disabled", "enabled", "prefer"):
         for name in getattr(settings, key) or ():
             if fold(name) not in known:
                 near = nearest(name, [plugin.name for plugin in plugins])
-                problems.append(
-                    SettingProblem(
-                        key=f"plugins.{key}",
-                        variable=variable_of(f"plugins.{key}"),
-                        given=repr(name),
-                        reason="no such plugin is installed",
-                        action=f"Perhaps {near!r} was meant" if near else None,
-                    )
+                yield SettingProblem(
+                    key=f"plugins.{key}",
+                    variable=variable_of(f"plugins.{key}"),
+                    given=repr(name),
+                    reason="no such plugin is installed",
+                    action=f"Perhaps {near!r} was meant" if near else None,
                 )
-    if problems and settings.strict:
-        raise SettingsError(problems)
-    for problem in problems:
-        _log.warning("%s", problem)

@@ -30,8 +30,9 @@ class Plugin:
     """A plugin that was found, loaded or not.
 
     `state` is "loaded", "disabled" (by `plugins.disabled`), "not enabled" (`plugins.enabled` is set and does not name
-    it) or "failed"; `failure` then says why. Each hook is called when its contribution is first read, once, guarded:
-    where one fails, the plugin becomes "failed" and gives nothing more (`PluginError` is raised in strict mode).
+    it) or "failed"; `failure` then says why, and `cause` is what was raised. Each hook is called when its contribution
+    is first read, once, guarded: where one fails, the plugin becomes "failed" and gives nothing more (`PluginError` is
+    raised in strict mode).
     """
 
     def __init__(self, *, name: str, module: str, distribution: str | None = None, version: str | None = None) -> None:
@@ -41,7 +42,8 @@ class Plugin:
         self.version = version
         self.state: State = "loaded"
         self.failure: str | None = None
-        self._strict = False
+        self.cause: Exception | None = None
+        self.strict = False
         self._hooks: Mapping[str, Callable[[], object]] = {}
         self._answers: dict[str, tuple[Any, ...]] = {}
 
@@ -77,20 +79,19 @@ class Plugin:
         """Commands for the command line."""
         return self._ask("vernal_commands")
 
-    def attach(self, hooks: Mapping[str, Callable[[], object]], *, strict: bool) -> None:
+    def attach(self, hooks: Mapping[str, Callable[[], object]]) -> None:
         """Take the plugin's implementations of the hooks; the loader does this."""
         self._hooks = hooks
-        self._strict = strict
 
     def fail(self, reason: str, cause: Exception | None = None) -> None:
         """Note that the plugin cannot be used, and withdraw what it contributed.
 
         Raises:
-            PluginError: In strict mode.
+            PluginError: In strict mode, once loading is over.
         """
-        self.state, self.failure = "failed", reason
+        self.state, self.failure, self.cause = "failed", reason, cause
         self._answers.clear()
-        if self._strict:
+        if self.strict:
             raise PluginError(self, reason) from cause
         _log.warning("%s is left out: %s", self, reason)
 

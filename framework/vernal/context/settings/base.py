@@ -1,7 +1,8 @@
 """The base class of settings classes, and the settings that belong to the framework itself."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -52,6 +53,17 @@ class Settings(BaseSettings):
                 "wanted names of small letters, digits and '_', separated by dots, such as 'chat.client'"
             )
 
+    def __init__(self, **values: Any) -> None:
+        """Take the values, each over the default of its field; sources of the class's own are asked as they say.
+
+        Without such sources pydantic-settings would only prepare, for each class, what is not read: half of a start.
+        """
+        if next(base for base in type(self).__mro__ if "settings_customise_sources" in vars(base)) is not Settings:
+            super().__init__(**values)
+            return
+        defaults = {name: field.default for name, field in type(self).model_fields.items()}
+        BaseModel.__init__(self, **{name: _over(defaults.get(name), value) for name, value in values.items()})
+
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
         """The fields, without the passwords of URLs among them."""
         for name, value in super().__repr_args__():
@@ -68,6 +80,19 @@ class Settings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Only what is given: the application reads the sources once for all classes (`Environment`)."""
         return (init_settings,)
+
+
+def _over(default: Any, given: Any) -> Any:
+    """What is given; names within a model or mapping that are given over those of the default."""
+    if not isinstance(given, Mapping):
+        return given
+    if isinstance(default, BaseModel):
+        default = {name: getattr(default, name) for name in type(default).model_fields}
+    elif is_dataclass(default):
+        default = {field.name: getattr(default, field.name) for field in fields(default)}
+    else:
+        return given
+    return {**default, **{name: _over(default.get(name), value) for name, value in given.items()}}
 
 
 class fallback:  # noqa: N801 - it reads as a word in Annotated[..., fallback("OPENAI_API_KEY")]
