@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal
+from urllib.parse import urlsplit
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from vernal.context import auto_configuration, bean, on_bean, on_missing_bean
 from vernal.context.settings import Duration, Settings
@@ -30,6 +31,14 @@ class HttpClientSettings(Settings, prefix="http"):
     max_connections: int = Field(default=1000, ge=1, description="Connections open at once, for each event loop.")
     proxy: str | None = Field(default=None, description="URL of a proxy; else the proxy variables count.")
     verify: bool | str = Field(default=True, description="Whether certificates are checked, or the CA bundle's path.")
+
+    @field_validator("proxy")
+    @classmethod
+    def _address(cls, given: str | None) -> str | None:
+        parts = urlsplit(given or "")
+        if given is not None and not (parts.scheme and parts.hostname):
+            raise ValueError("wanted an address such as http://proxy.example.com:3128")
+        return given
 
     def timeouts(self) -> Timeouts:
         """The time limits that these settings mean."""

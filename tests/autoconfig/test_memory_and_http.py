@@ -10,6 +10,7 @@ from vernal import (
     HttpClients,
     InMemoryChatMemoryRepository,
     MessageWindowChatMemory,
+    SettingsError,
 )
 from vernal.testing import ApplicationContextRunner
 
@@ -43,6 +44,15 @@ def test_http_settings_reach_the_clients(runner: ApplicationContextRunner) -> No
         timeouts = run.context.get(HttpClients).timeouts
         assert (timeouts.connect, timeouts.total) == (3.0, 120.0)
         assert isinstance(run.context.get(httpx.AsyncClient), httpx.AsyncClient)
+
+
+def test_a_proxy_that_is_no_address_is_refused_at_the_start(runner: ApplicationContextRunner) -> None:
+    """The error names the setting and what is wanted, before a request could fail of it."""
+    with runner.with_environ({"VERNAL_HTTP__PROXY": "proxy:3128"}).run() as run:
+        assert isinstance(run.failure, SettingsError)
+        assert "http.proxy = 'proxy:3128': wanted an address such as http://proxy" in str(run.failure)
+    with runner.with_environ({"VERNAL_HTTP__PROXY": "http://proxy:3128"}).run() as run:
+        assert run.failure is None
 
 
 def test_a_client_of_ones_own_is_used_by_all(runner: ApplicationContextRunner) -> None:

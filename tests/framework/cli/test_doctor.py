@@ -141,6 +141,21 @@ def test_wrong_values_are_found_also_where_no_bean_asks(tmp_path: Path) -> None:
     assert finding.cure == "set VERNAL_SERVICE__RETRIES to a value of type int"
 
 
+def test_a_setting_that_keeps_the_application_from_starting_is_told_once(tmp_path: Path) -> None:
+    """It is the failure of the start, with what is wanted and where it stands, and no second finding."""
+    [finding] = examine(application(directory=tmp_path, environ={"VERNAL_TOOLS__TIMEOUT": "soon"}))
+    assert (finding.level, finding.about) == (Level.ERROR, "start")
+    assert "tools.timeout = 'soon': wanted a duration" in finding.text
+    assert "`vernal settings`" in finding.cure
+
+
+def test_a_profile_without_a_file_is_noted(tmp_path: Path) -> None:
+    """A mistyped profile changes nothing and says nothing: the doctor does."""
+    (tmp_path / ".env.prod").write_text("VERNAL_TOOLS__TIMEOUT=5s\n")
+    findings = examine(application(directory=tmp_path, environ={"VERNAL_PROFILES": "prod,prd"}))
+    assert [(one.level, one.about) for one in findings] == [(Level.NOTE, "profile prd")]
+
+
 @pytest.mark.parametrize(("mode", "findings"), [(0o600, 0), (0o640, 1), (0o604, 1)])
 def test_secrets_that_others_can_read_are_found(tmp_path: Path, mode: int, findings: int) -> None:
     """A .env file with a secret is for its owner alone; the secret itself is not told."""

@@ -85,6 +85,7 @@ def test_it_is_warned_of_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) 
     (record,) = caplog.records
     assert record.levelno == logging.WARNING
     assert "VERNAL_PROFILE: nothing reads it. Perhaps VERNAL_PROFILES was meant." in record.message
+    assert "VERNAL_ZZZZ: nothing reads it. Remove it, or install what reads it." in record.message
     assert "hidden" not in record.message
 
 

@@ -2,7 +2,7 @@
 
     finding.py    what is found, and how bad it is
     start.py      what keeps the application from starting, warnings of the start, plugins
-    settings.py   keys that nothing reads, wrong values, secrets that others can read
+    settings.py   keys that nothing reads, wrong values, profiles, secrets that others can read
     models.py     which model answers, and whether it can
     tools.py      tools that a model will hardly understand
     packages.py   installed packages older than what is needed
@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from vernal.cli.doctor.finding import Finding, Level
 from vernal.cli.doctor.models import check_models
 from vernal.cli.doctor.packages import check_packages
-from vernal.cli.doctor.settings import check_secret_files, check_unknown_settings, check_values
+from vernal.cli.doctor.settings import check_profiles, check_secret_files, check_unknown_settings, check_values
 from vernal.cli.doctor.start import check_plugins, check_start, check_warnings
 from vernal.cli.doctor.tools import check_tools
 from vernal.cli.inspection import Inspection
@@ -28,6 +28,7 @@ CHECKS: tuple[Callable[[Inspection], Iterator[Finding]], ...] = (
     check_plugins,
     check_unknown_settings,
     check_values,
+    check_profiles,
     check_secret_files,
     check_warnings,
     check_models,

@@ -7,9 +7,16 @@ from pathlib import Path
 
 from vernal.cli.doctor.finding import Finding, Level
 from vernal.cli.inspection import Inspection
+from vernal.context.settings import SettingRow
 
 _FILE = re.compile(r"(?:.* in )?(?P<file>.+?)(?::\d+)?")
 _READ_BY_OTHERS = 0o044
+
+
+def _told_by_start(row: SettingRow, inspection: Inspection) -> bool:
+    """Whether it is what keeps the application from starting, which is a finding already."""
+    failure = inspection.failure
+    return failure is not None and any(detail.startswith(f"{row.key} = ") for detail in failure.details)
 
 
 def check_unknown_settings(inspection: Inspection) -> Iterator[Finding]:
@@ -20,19 +27,32 @@ def check_unknown_settings(inspection: Inspection) -> Iterator[Finding]:
             level=Level.WARNING,
             about=unknown.written,
             text=f"{problem.reason} ({unknown.origin})",
-            cure=problem.action or "remove it, or install what reads it",
+            cure=problem.action or "",
         )
 
 
 def check_values(inspection: Inspection) -> Iterator[Finding]:
     """Values that cannot be used, also of settings that no bean has asked for yet."""
     for row in inspection.settings_rows:
-        if row.problem:
+        if row.problem and not _told_by_start(row, inspection):
             yield Finding(
                 level=Level.ERROR,
                 about=row.key,
                 text=f"{row.key} is {row.value!r} ({row.origin}): {row.problem}",
                 cure=f"set {row.variable} to a value of type {row.type}",
+            )
+
+
+def check_profiles(inspection: Inspection) -> Iterator[Finding]:
+    """Profiles without a file, which may be mistyped."""
+    environment = inspection.application.environment
+    for profile in environment.profiles if environment is not None else ():
+        if not (inspection.application.directory / f".env.{profile}").is_file():
+            yield Finding(
+                level=Level.NOTE,
+                about=f"profile {profile}",
+                text=f"it is active, and there is no file .env.{profile}",
+                cure="write it, or change VERNAL_PROFILES; without it only @on_profile asks for the profile",
             )
 
 

@@ -17,7 +17,7 @@ def check_start(inspection: Inspection) -> Iterator[Finding]:
             level=Level.ERROR,
             about="start",
             text=" ".join([failure.summary, *failure.details]),
-            cure=failure.action or "mend what the report of `vernal beans` names",
+            cure=failure.action or "mend what is named; `vernal settings` says where each value comes from",
         )
 
 

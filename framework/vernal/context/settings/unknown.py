@@ -35,7 +35,7 @@ class UnknownSetting:
     def problem(self) -> SettingProblem:
         """The same as a problem, with what to do."""
         reason = f"it belongs to the plugin {self.plugin!r}, which is not loaded" if self.plugin else "nothing reads it"
-        action = f"Perhaps {self.nearest} was meant" if self.nearest else None
+        action = f"Perhaps {self.nearest} was meant" if self.nearest else "Remove it, or install what reads it"
         origin = None if self.written in self.origin else self.origin
         return SettingProblem(key=self.written, reason=reason, origin=origin, action=action)
 
