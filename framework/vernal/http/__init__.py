@@ -26,9 +26,10 @@ from vernal.http.timeouts import DEFAULT_TIMEOUTS, Timeouts
 from vernal.http.tokens import TokenProvider
 
 if TYPE_CHECKING:
+    from vernal.http.byte_stream import ByteStream
     from vernal.http.classify import Refusal
     from vernal.http.dialects import map_subschemas, subschemas
-    from vernal.http.endpoint import MISSHAPEN, Answer, ByteStream, Endpoint
+    from vernal.http.endpoint import MISSHAPEN, Answer, Endpoint
     from vernal.http.members import members_of, token_count, unmapped, without_empty
     from vernal.http.refusals import read_refusal
     from vernal.http.wire import WireCache, decode_json, decode_object, encode_json, fitting_id
@@ -80,7 +81,7 @@ __all__ = [
 _LATER = {
     "MISSHAPEN": "endpoint",
     "Answer": "endpoint",
-    "ByteStream": "endpoint",
+    "ByteStream": "byte_stream",
     "Endpoint": "endpoint",
     "Refusal": "classify",
     "WireCache": "wire",
