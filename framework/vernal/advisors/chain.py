@@ -17,6 +17,8 @@ from vernal.models.aggregator import MessageAggregator
 from vernal.observation import NOOP_REGISTRY, Observation, ObservationRegistry, current_observation, observed, scope
 from vernal.runtime.streams import AsyncStream, aclose
 from vernal.values.exchange import ChatClientRequest, ChatClientResponse
+from vernal.values.prompt import Prompt
+from vernal.values.turn import Turn
 
 ADVISOR_OBSERVATION = "vernal.advisor"
 
@@ -82,6 +84,7 @@ class DefaultAroundAdvisorChain(CallAdvisorChain, StreamAdvisorChain):
         self.observation_registry = observation_registry
         self._parent = parent
         self._calls_taken = self._streams_taken = 0
+        self._turn: Turn | None = None
         self._opened: list[AsyncIterator[ChatClientResponse] | DefaultAroundAdvisorChain] = []
         self._owner: DefaultAroundAdvisorChain | None = None
         self._observations: dict[int, Observation] = {}
@@ -107,7 +110,7 @@ class DefaultAroundAdvisorChain(CallAdvisorChain, StreamAdvisorChain):
         chain = DefaultAroundAdvisorChain(
             self._lineup.after(after), observation_registry=self.observation_registry, parent=parent
         )
-        chain._owner = self
+        chain._owner, chain._turn = self, self._turn
         return chain
 
     async def next_call(self, request: ChatClientRequest) -> ChatClientResponse:
@@ -121,6 +124,7 @@ class DefaultAroundAdvisorChain(CallAdvisorChain, StreamAdvisorChain):
         if index == len(advisors):
             raise UsageError("No CallAdvisors available to execute; an advisor that asks twice uses chain.copy(self)")
         self._calls_taken = index + 1
+        request = self._in_turn(request)
         advisor = advisors[index]
         if self.observation_registry.is_noop:
             response = await advisor.advise_call(request, self)
@@ -145,6 +149,7 @@ class DefaultAroundAdvisorChain(CallAdvisorChain, StreamAdvisorChain):
         if index == len(advisors):
             raise UsageError("No StreamAdvisors available to execute; an advisor that asks twice uses chain.copy(self)")
         self._streams_taken = index + 1
+        request = self._in_turn(request)
         advisor = advisors[index]
         if self.observation_registry.is_noop:
             chunks = advisor.advise_stream(request, self)
@@ -154,6 +159,15 @@ class DefaultAroundAdvisorChain(CallAdvisorChain, StreamAdvisorChain):
             self._owner._opened.append(self)
         self._opened.append(chunks)
         return chunks
+
+    def _in_turn(self, request: ChatClientRequest) -> ChatClientRequest:
+        """The request as one of the turn that runs through this chain, also where an advisor made a new `Prompt`, which
+        knows of none (R23)."""
+        prompt = request.prompt
+        if prompt.turn is None and self._turn is not None:
+            return request.with_prompt(Prompt(prompt.messages, prompt.options, self._turn))
+        self._turn = prompt.turn
+        return request
 
     async def aclose(self) -> None:
         """Close every iterator that this chain and its copies have opened, outermost first, even if one raises."""

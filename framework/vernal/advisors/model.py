@@ -1,5 +1,6 @@
 """The last advisor of every chain: it asks the model."""
 
+import logging
 from collections.abc import AsyncIterator
 from contextlib import AbstractContextManager, nullcontext
 
@@ -16,17 +17,20 @@ from vernal.advisors.chain import DefaultAroundAdvisorChain
 from vernal.models.chat import ChatModel
 from vernal.values.exchange import ChatClientRequest, ChatClientResponse
 from vernal.values.prompt import Prompt
-from vernal.values.replay import repair_calls, withhold_cut_off_calls
+from vernal.values.replay import repair_calls, replayable, withhold_cut_off_calls
 from vernal.values.responses import ChatResponse
 from vernal.values.turn import call_ids
+
+logger = logging.getLogger("vernal.advisors")
 
 OUTPUT_FORMAT = "vernal.output_format"
 """The context entry that says in words what form the answer must have; it goes to the model, not into any memory."""
 
 
 class ChatModelAdvisor(CallAdvisor, StreamAdvisor):
-    """Asks the model, and makes what it answers fit for a history: unique call ids (R8), valid arguments
-    (R1), no cut-off call (R6). What it offers the model is noted in the turn, since only that may run (R7).
+    """Asks the model with a history that can be replayed, whatever advisors or the user have made of it (R1), and makes
+    what it answers fit for one: unique call ids (R8), valid arguments (R1), no cut-off call (R6). What it offers the
+    model is noted in the turn, since only that may run (R7).
     """
 
     order = LOWEST_PRECEDENCE
@@ -79,8 +83,13 @@ def _used_ids(prompt: Prompt) -> set[str]:
 
 def _prompt_of(request: ChatClientRequest) -> Prompt:
     prompt, wanted = request.prompt, request.context.get(OUTPUT_FORMAT)
-    if prompt.turn is not None:
-        prompt.turn.offered = prompt.options
+    turn = prompt.turn
+    if turn is not None:
+        turn.offered = prompt.options
+    fit = replayable(prompt.messages)
+    if fit is not prompt.messages:
+        logger.warning("an advisor has cut tool calls from their answers; what the model gets is repaired")
+        prompt = prompt.with_messages(fit)
     if wanted is None:
         return prompt
     return prompt.augment_user_message(f"{prompt.user_message.text}\n\n{wanted}")

@@ -72,6 +72,8 @@ class ToolCallingAdvisor(CallAdvisor, StreamAdvisor, ToolAdvisor):
     `tool_execution_eligibility_checker` decides whether a response asks for tools; it is never asked about none.
     With `conversation_history_enabled=False` each round gets the system messages and the last message only, if a
     memory advisor stands inside the loop, which keeps the rest; without one the history goes out all the same (R4).
+    With `reset_tool_choice` a `tool_choice` that forces a call becomes `"auto"` once tools have run, since the model
+    could never answer; without it a tool whose result is returned directly must end the turn.
 
     Hooks are `async def`. Of a hook and its stream twin the most derived definition counts for both. What a hook
     changes of messages, options or context holds for the rest of the turn (R23).
@@ -84,6 +86,7 @@ class ToolCallingAdvisor(CallAdvisor, StreamAdvisor, ToolAdvisor):
     tool_execution_eligibility_checker: ToolExecutionEligibilityChecker = has_tool_calls
     advisor_order: int = DEFAULT_ORDER
     conversation_history_enabled: bool = True
+    reset_tool_choice: bool = True
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

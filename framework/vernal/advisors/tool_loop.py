@@ -13,6 +13,7 @@ from vernal.tools.limits import ToolCallLimitExceeded
 from vernal.values.events import RoundFinished
 from vernal.values.exchange import ChatClientRequest, ChatClientResponse
 from vernal.values.messages import Message, SystemMessage
+from vernal.values.options import ToolCallingChatOptions
 from vernal.values.prompt import Prompt
 from vernal.values.replay import replay_faults
 from vernal.values.responses import ChatGenerationMetadata, ChatResponse, FinishReason, Generation
@@ -108,7 +109,10 @@ class ToolLoop:
         context = request.context
         if response.context is not context:
             context = {**context, **response.context}
-        prompt = Prompt(self._with_additions(instructions, result), request.prompt.options, self.turn)
+        options = request.prompt.options
+        if advisor.reset_tool_choice and isinstance(options, ToolCallingChatOptions):
+            options = options.without_forced_call()
+        prompt = Prompt(self._with_additions(instructions, result), options, self.turn)
         self.request = ChatClientRequest(prompt, context)
         return None
 

@@ -1,5 +1,6 @@
 """What a chat client, its builder and a request know: the layers of defaults, copied faithfully (R26)."""
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -12,6 +13,9 @@ from vernal.values.mappings import EMPTY
 from vernal.values.messages import Media, Message, SystemMessage, UserMessage
 from vernal.values.options import ChatOptions, merge_options
 from vernal.values.prompt import Prompt
+from vernal.values.replay import replayable
+
+logger = logging.getLogger("vernal.client")
 
 
 @dataclass(slots=True, eq=False)
@@ -136,7 +140,11 @@ class RequestState:
             messages.append(UserMessage(user, self.user.media, self.user.metadata))
         elif self.user.media:
             messages.append(UserMessage("", self.user.media, self.user.metadata))
-        return tuple(messages)
+        given = tuple(messages)
+        fit = replayable(given, foreign=True)
+        if fit is not given:
+            logger.warning("the given messages have tool calls without answers, or the like; they are repaired")
+        return fit
 
 
 def checked_text(text: object) -> str:

@@ -84,6 +84,12 @@ class ToolCallingChatOptions(ChatOptions):
                     raise ValueError(f"tool_context has the key {key!r}; non-blank strings are wanted")
             object.__setattr__(self, "tool_context", frozen(self.tool_context))
 
+    def without_forced_call(self) -> Self:
+        """These options with the choice left to the model, where it is forced to call a tool; else themselves."""
+        if self.tool_choice is None or self.tool_choice in ("auto", "none"):
+            return self
+        return self.copy(tool_choice="auto")
+
 
 def merge_options(base: ChatOptions | None, runtime: ChatOptions | None) -> ChatOptions:
     """`runtime` on top of `base`: a field set in `runtime` wins; tool callbacks replace (OPT-08), tool contexts are

@@ -1,6 +1,7 @@
 """What keeps a history replayable (R1): ids that match, no call that was cut off, no call without its answer."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from uuid import uuid4
 
 from vernal.values.arguments import is_json_object, normalise
@@ -66,23 +67,23 @@ def replay_faults(messages: Iterable[Message]) -> list[str]:
     return faults
 
 
-def replayable(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """`messages` with unanswered calls answered by an error, and answers without a call left out (R1)."""
+def replayable(messages: Sequence[Message], *, foreign: bool = False) -> tuple[Message, ...]:
+    """`messages` so that each call is answered once, directly behind its message (R1); themselves where they are so.
+
+    Answers that stand apart from their calls, or in several messages, are brought together; a call without one is
+    answered by an error, an answer without a call is left out. Blank and repeated ids become unique, in both messages.
+    Of `foreign` messages, that no loop of ours has made, arguments that are no JSON object are repaired too, and ids
+    that an earlier message has.
+    """
+    if _is_replayable(messages, foreign):
+        return tuple(messages)
+    used: set[str] = set()
     repaired: list[Message] = []
-    pending: tuple[ToolCall, ...] = ()
-    for message in messages:
-        if isinstance(message, ToolResponseMessage):
-            answers = _answers(pending, message)
-            if answers is not None:
-                repaired.append(answers)
-            pending = ()
-            continue
-        if pending:
-            repaired.append(_refusals(pending))
-        repaired.append(message)
-        pending = message.tool_calls if isinstance(message, AssistantMessage) else ()
-    if pending:
-        repaired.append(_refusals(pending))
+    for index, message in enumerate(messages):
+        if isinstance(message, AssistantMessage) and message.tool_calls:
+            repaired += _answered(message, messages[index + 1 :], used if foreign else set())
+        elif not isinstance(message, ToolResponseMessage):
+            repaired.append(message)
     return tuple(repaired)
 
 
@@ -124,15 +125,60 @@ def _call_faults(index: int, calls: tuple[ToolCall, ...]) -> list[str]:
     return faults
 
 
-def _answers(calls: tuple[ToolCall, ...], message: ToolResponseMessage) -> ToolResponseMessage | None:
-    by_id = {response.id: response for response in message.responses}
-    if len(by_id) == len(calls) == len(message.responses) and all(call.id in by_id for call in calls):
-        return message
-    if not calls:
-        return None
-    answers = [by_id.get(call.id) or ToolResponse(call.id, call.name, NOT_EXECUTED, is_error=True) for call in calls]
-    return ToolResponseMessage(answers, message.metadata)
+def _is_replayable(messages: Sequence[Message], foreign: bool) -> bool:
+    open_ids: list[str] = []
+    used: set[str] = set()
+    for message in messages:
+        if isinstance(message, ToolResponseMessage):
+            given = [response.id for response in message.responses]
+            if given != open_ids and sorted(given) != sorted(open_ids):
+                return False
+            open_ids = []
+        elif open_ids:
+            return False
+        elif isinstance(message, AssistantMessage) and message.tool_calls:
+            open_ids = [call.id for call in message.tool_calls]
+            if len(set(open_ids)) != len(open_ids) or not all(map(str.strip, open_ids)):
+                return False
+            if foreign:
+                if not used.isdisjoint(open_ids) or not all(is_json_object(c.arguments) for c in message.tool_calls):
+                    return False
+                used.update(open_ids)
+    return not open_ids
 
 
-def _refusals(calls: tuple[ToolCall, ...]) -> ToolResponseMessage:
-    return ToolResponseMessage(ToolResponse(call.id, call.name, NOT_EXECUTED, is_error=True) for call in calls)
+def _answered(
+    message: AssistantMessage, following: Sequence[Message], used: set[str]
+) -> tuple[AssistantMessage, ToolResponseMessage]:
+    """The message with its calls repaired, and one with their answers, found in what follows."""
+    found = _answers(message.tool_calls, following)
+    calls, answers = [], []
+    for call in message.tool_calls:
+        fit = _with_unique_id(normalise(call)[0], used)
+        waiting = found.get(call.id)
+        answer = waiting.pop(0) if waiting else ToolResponse(call.id, call.name, NOT_EXECUTED, is_error=True)
+        calls.append(fit)
+        answers.append(answer if answer.id == fit.id else replace(answer, id=fit.id))
+    if any(new is not old for new, old in zip(calls, message.tool_calls, strict=True)):
+        message = message.copy(tool_calls=calls)
+    first = following[0] if following else None
+    if not isinstance(first, ToolResponseMessage):
+        return message, ToolResponseMessage(answers)
+    if len(first.responses) == len(answers) and all(
+        any(one is answer for answer in answers) for one in first.responses
+    ):
+        return message, first
+    return message, ToolResponseMessage(answers, first.metadata)
+
+
+def _answers(calls: tuple[ToolCall, ...], following: Sequence[Message]) -> dict[str, list[ToolResponse]]:
+    """The answers to `calls` by id, up to where a later message has a call of the same id."""
+    found: dict[str, list[ToolResponse]] = {call.id: [] for call in calls}
+    for message in following:
+        if isinstance(message, AssistantMessage) and any(call.id in found for call in message.tool_calls):
+            break
+        if isinstance(message, ToolResponseMessage):
+            for response in message.responses:
+                if response.id in found:
+                    found[response.id].append(response)
+    return found
