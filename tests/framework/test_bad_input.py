@@ -7,16 +7,22 @@ from threading import Lock
 from typing import Any
 
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from vernal import (
     Application,
+    ApprovalInterceptor,
     ChatClient,
     ChatModel,
     ChatOptions,
     ConfigurationError,
     FunctionToolCallback,
+    ToolCallLimits,
     ToolDefinition,
     UserMessage,
+    bean,
+    configuration,
     tool,
     tool_callbacks,
 )
@@ -106,12 +112,23 @@ def start(**options: Any) -> Any:
     return Application(environ=OFFLINE, directory=Path("/nonexistent"), **options).start()
 
 
+@configuration
+class Marked:
+    """A source of beans, which is given as a class."""
+
+
+def start_with(source: Any) -> Any:
+    return Application(source).start()
+
+
 def with_options(**options: Any) -> Any:
     return tool(**options)(lambda order: order)
 
 
 FIRST_MISTAKES: list[tuple[Callable[[], object], str]] = [
     (lambda: start(settings="chat.model=offline"), "settings is 'chat.model=offline'; a mapping is wanted"),
+    (lambda: start_with(Marked()), "give the class Marked, of which the context makes an object itself"),
+    (lambda: start_with(Orders), "a class marked @configuration or a DeclarativeContainer is wanted"),
     (lambda: start().get("chat_client"), "looked up by 'chat_client'; its type is wanted, such as get(ChatClient)"),
     (lambda: start().get_all("chat_client"), "looked up by 'chat_client'; its type is wanted"),
     (lambda: start().has(3), "looked up by 3; its type is wanted"),
@@ -142,6 +159,26 @@ def test_a_request_that_is_printed_says_what_comes_next() -> None:
     assert turn.content() == "Hello."
     assert "answered" in repr(turn)
     assert "not run yet" in repr(request.acall())
+
+
+CHOICES: list[Callable[[Any], object]] = [
+    lambda given: with_options(effects=given),
+    lambda given: ApprovalInterceptor([given]),
+    lambda given: ToolCallLimits(on_limit_exceeded=given),
+    lambda given: bean(scope=given),
+]
+
+
+@pytest.mark.parametrize("choose", CHOICES)
+@given(wrong=st.text() | st.integers())
+def test_a_choice_that_is_none_of_the_choices_is_refused_with_all_of_them(
+    choose: Callable[[Any], object], wrong: Any
+) -> None:
+    """The error says what was given and which values are wanted."""
+    assume(wrong not in {"read", "write", "destructive", "throw", "return_error_response", "singleton", "prototype"})
+    with pytest.raises(ValueError, match=r"; one of '\w+', '\w+'.* is wanted") as raised:
+        choose(wrong)
+    assert repr(wrong) in str(raised.value)
 
 
 NAMELESS: list[Any] = [

@@ -264,7 +264,10 @@ def _check_source(source: Any) -> None:
             "auto_configurations=[…], or mark it @configuration"
         )
     if mark is None and not is_container(source):
-        raise TypeError(f"Application({source!r}): a class marked @configuration or a DeclarativeContainer is wanted")
+        wanted = "a class marked @configuration or a DeclarativeContainer is wanted"
+        if not isinstance(source, type) and configuration_mark(type(source)) is not None:
+            wanted += f"; give the class {type(source).__qualname__}, of which the context makes an object itself"
+        raise TypeError(f"Application({source!r}): {wanted}")
 
 
 def _is_auto_configuration(cls: Any) -> bool:

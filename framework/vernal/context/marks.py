@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeVar, overload
 
 from vernal.context.definitions import Scope
+from vernal.values.choices import chosen
 
 C = TypeVar("C", bound=type)
 F = TypeVar("F", bound=Callable[..., object])
@@ -99,7 +100,9 @@ def bean(
     """
     if timeout is not None and timeout <= 0:
         raise ValueError(f"@bean(timeout={timeout!r}): a number of seconds above 0 is wanted, or None for no limit")
-    mark = BeanMark(name=name, scope=Scope(scope), order=order, primary=primary, lazy=lazy, timeout=timeout)
+    mark = BeanMark(
+        name=name, scope=chosen("scope", scope, Scope), order=order, primary=primary, lazy=lazy, timeout=timeout
+    )
 
     def decorate(target: F) -> F:
         set_mark(target, BEAN, mark)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from vernal.values.choices import chosen
 from vernal.values.mappings import frozen
 
 
@@ -73,11 +74,7 @@ class ToolMetadata:
         if self.timeout is not None and not self.timeout > 0:
             raise ValueError(f"timeout is {self.timeout!r}; seconds greater than 0 are wanted, or None for the default")
         if self.effects is not None and type(self.effects) is not ToolEffects:
-            try:
-                object.__setattr__(self, "effects", ToolEffects(self.effects))
-            except ValueError:
-                wanted = ", ".join(repr(str(effect)) for effect in ToolEffects)
-                raise ValueError(f"effects is {self.effects!r}; one of {wanted} is wanted") from None
+            object.__setattr__(self, "effects", chosen("effects", self.effects, ToolEffects))
         if isinstance(self.max_attempts, bool) or not isinstance(self.max_attempts, int) or self.max_attempts < 1:
             raise ValueError(f"max_attempts is {self.max_attempts!r}; an integer of at least 1 is wanted")
         if self.max_attempts > 1 and not self.repeatable:

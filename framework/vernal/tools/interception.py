@@ -10,6 +10,7 @@ from typing import Any, Self
 from vernal.errors import UsageError, VernalError
 from vernal.tools.context import ToolContext
 from vernal.tools.definition import ToolDefinition, ToolEffects, ToolMetadata
+from vernal.values.choices import chosen
 from vernal.values.messages import AssistantMessage, Message, ToolCall, ToolResponse
 from vernal.values.serialization import (
     dump_call,
@@ -211,7 +212,7 @@ class ApprovalInterceptor:
     """Suspends calls of tools whose declared effects need somebody's word, by default destructive ones."""
 
     def __init__(self, effects: Iterable[ToolEffects | str] = (ToolEffects.DESTRUCTIVE,)) -> None:
-        self.effects = frozenset(ToolEffects(effect) for effect in effects)
+        self.effects = frozenset(chosen("among the effects", effect, ToolEffects) for effect in effects)
 
     def __call__(self, request: ToolCallRequest) -> Decision | None:
         """Suspend, or say nothing."""

@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from vernal.errors import UsageError, VernalError
 from vernal.tools.execution import PARTIAL_TOOL_RESPONSES, ToolExecutionResult
+from vernal.values.choices import chosen
 from vernal.values.mappings import frozen
 from vernal.values.messages import AssistantMessage, ToolResponseMessage
 from vernal.values.responses import ChatGenerationMetadata, FinishReason, Generation
@@ -117,7 +118,9 @@ class ToolCallLimits:
         if isinstance(self.max_calls_per_tool, dict):  # another mapping may match names in a way of its own
             object.__setattr__(self, "max_calls_per_tool", frozen(self.max_calls_per_tool))
         object.__setattr__(self, "excluded_tools", frozenset(self.excluded_tools))
-        object.__setattr__(self, "on_limit_exceeded", OnLimitExceeded(self.on_limit_exceeded))
+        object.__setattr__(
+            self, "on_limit_exceeded", chosen("on_limit_exceeded", self.on_limit_exceeded, OnLimitExceeded)
+        )
         _refuse_low("max_calls_per_tool_default", self.max_calls_per_tool_default)
         _refuse_low("max_total_tool_calls", self.max_total_tool_calls)
         _refuse_low("max_identical_calls", self.max_identical_calls)
