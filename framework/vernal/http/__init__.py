@@ -28,7 +28,7 @@ from vernal.http.tokens import TokenProvider
 if TYPE_CHECKING:
     from vernal.http.byte_stream import ByteStream
     from vernal.http.classify import Refusal
-    from vernal.http.dialects import map_subschemas, subschemas
+    from vernal.http.dialects import map_subschemas, subschemas, told, with_any_of
     from vernal.http.endpoint import MISSHAPEN, Answer, Endpoint
     from vernal.http.members import members_of, token_count, unmapped, without_empty
     from vernal.http.refusals import read_refusal
@@ -74,7 +74,9 @@ __all__ = [
     "read_refusal",
     "subschemas",
     "token_count",
+    "told",
     "unmapped",
+    "with_any_of",
     "without_empty",
 ]
 
@@ -94,7 +96,9 @@ _LATER = {
     "read_refusal": "refusals",
     "subschemas": "dialects",
     "token_count": "members",
+    "told": "dialects",
     "unmapped": "members",
+    "with_any_of": "dialects",
     "without_empty": "members",
 }
 

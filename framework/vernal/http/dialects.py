@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from vernal.http.wire import encode_json
+
 NAMED_SCHEMAS = ("properties", "$defs", "definitions")
 LISTED_SCHEMAS = ("anyOf", "allOf", "oneOf", "prefixItems")
 SINGLE_SCHEMAS = ("items", "additionalProperties")
@@ -24,6 +26,23 @@ def map_subschemas(schema: Mapping[str, Any], transform: Callable[[Mapping[str, 
         if isinstance(schema.get(key), Mapping):
             mapped[key] = transform(schema[key])
     return mapped
+
+
+def with_any_of(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """A copy of `schema` whose alternatives are all `anyOf`, for dialects that know no others: `oneOf` becomes it."""
+    plain = {key: value for key, value in schema.items() if key not in ("oneOf", "discriminator")}
+    if "oneOf" in schema:
+        plain["anyOf"] = schema["oneOf"]
+    return plain
+
+
+def told(schema: Mapping[str, Any], facts: Mapping[str, Any]) -> dict[str, Any]:
+    """A copy of `schema` whose description says what a dialect has no keyword for, so that the model knows of it."""
+    if not facts:
+        return dict(schema)
+    words = ", ".join(f"{name}: {encode_json(value).decode()}" for name, value in facts.items())
+    known = schema.get("description")
+    return {**schema, "description": f"{known} ({words})" if known else words}
 
 
 def subschemas(schema: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

@@ -45,11 +45,11 @@ class StructuredOutput(Generic[T]):
         self.name = getattr(kind, "__name__", repr(kind))
         try:
             self._adapter: TypeAdapter[T] = TypeAdapter(kind)
-            schema = self._adapter.json_schema()
+            schema = _with_own_root(self._adapter.json_schema())
         except PydanticUserError as error:
             reason = str(error.message).partition(". ")[0]
             raise TypeError(f"the wanted type is {kind!r}, which has no JSON form ({reason}); {_WANTED}") from error
-        self._wrapped = schema.get("type") != "object" and "$ref" not in schema
+        self._wrapped = schema.get("type") != "object"
         self.schema: dict[str, Any] = _wrap(schema) if self._wrapped else schema
 
     @property
@@ -169,6 +169,12 @@ def _without_open_fence(text: str) -> str:
     """`text` without the code fence that it begins with, if it does."""
     text = text.lstrip()
     return text.partition("\n")[2] if text.startswith("`") else text
+
+
+def _with_own_root(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a type that refers to itself, written out at its root, where services want an object."""
+    target = schema.get("$defs", {}).get(str(schema.get("$ref")).rpartition("/")[2])
+    return schema if target is None else {**target, "$defs": schema["$defs"]}
 
 
 def _wrap(schema: dict[str, Any]) -> dict[str, Any]:

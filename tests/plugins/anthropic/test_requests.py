@@ -253,6 +253,15 @@ def test_what_structured_output_refuses_is_told_in_words() -> None:
     assert schema["properties"]["n"]["minimum"] == 1  # type: ignore[index]  # the canonical schema is untouched
 
 
+def test_alternatives_and_tuples_are_written_as_structured_output_wants_them() -> None:
+    """It knows `anyOf` and `items` only; the order of a tuple is told in words (R18)."""
+    kinds = [{"type": "integer"}, {"type": "string"}]
+    assert strict_schema({"oneOf": kinds, "discriminator": {"propertyName": "kind"}}) == {"anyOf": kinds}
+    pair = strict_schema({"type": "array", "prefixItems": kinds, "minItems": 2, "maxItems": 2})
+    words = 'maxItems: 2, minItems: 2, items in this order: [{"type":"integer"},{"type":"string"}]'
+    assert pair == {"type": "array", "items": {"anyOf": kinds}, "description": words}
+
+
 def test_a_prompt_without_words_is_refused(service: "Service") -> None:
     """Nothing is sent that the service can only refuse."""
     with pytest.raises(UsageError, match="no message of a user"):

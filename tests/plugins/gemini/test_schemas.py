@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
-from vernal_gemini.schemas import KNOWN, gemini_schema
+from vernal_gemini.schemas import KNOWN, KNOWN_IN_JSON, gemini_schema, json_schema, schema_member
 
 
 class Node(BaseModel):
@@ -28,7 +28,7 @@ class Node(BaseModel):
         ({"const": "a"}, {"enum": ["a"], "type": "string"}),
         ({"enum": [1, 2]}, {"description": "one of [1,2]", "type": "integer"}),
         ({"enum": ["a", None]}, {"enum": ["a"], "nullable": True, "type": "string"}),
-        ({"type": "string", "format": "date"}, {"type": "string", "description": "format: date"}),
+        ({"type": "string", "format": "date"}, {"type": "string", "description": 'format: "date"'}),
         ({"type": "string", "format": "date-time"}, {"type": "string", "format": "date-time"}),
         ({"type": "number", "multipleOf": 2}, {"type": "number", "description": "multipleOf: 2"}),
         ({"type": "object", "additionalProperties": False, "$schema": "x"}, {"type": "object"}),
@@ -56,6 +56,48 @@ def test_a_schema_that_refers_to_itself_ends() -> None:
     written = gemini_schema(Node.model_json_schema())
     assert len(json.dumps(written)) < 10_000
     assert "$ref" not in json.dumps(written)
+
+
+def test_what_the_dialect_has_no_words_for_is_sent_as_json_schema() -> None:
+    """Maps, tuples and trees: the service refuses objects without properties and lists without items in its dialect."""
+    for part in (
+        {"type": "object", "additionalProperties": {"type": "integer"}},
+        {"type": "array", "prefixItems": [{"type": "integer"}]},
+        {"anyOf": [{"type": "object", "properties": {}}, {"type": "null"}]},
+    ):
+        schema = {"type": "object", "properties": {"a": part}, "required": ["a"]}
+        assert schema_member("parameters", schema) == {"parametersJsonSchema": schema}
+    assert list(schema_member("responseSchema", Node.model_json_schema())) == ["responseJsonSchema"]
+    plain = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
+    assert schema_member("parameters", plain) == {"parameters": plain}
+
+
+def test_json_schema_has_only_words_that_the_service_knows() -> None:
+    """Others are told in words, and nothing stands beside a reference."""
+    schema = {
+        "properties": {
+            "a": {"$ref": "#/$defs/A", "description": "Where."},
+            "b": {"const": "x", "type": "string"},
+            "c": {"type": "string", "pattern": "^a", "maxLength": 5},
+            "d": {"type": "integer", "exclusiveMinimum": 0, "default": 4},
+        },
+        "$defs": {"A": {"type": "object", "additionalProperties": True}},
+    }
+    written = json_schema(schema)
+    assert written["properties"] == {
+        "a": {"description": "Where.", "anyOf": [{"$ref": "#/$defs/A"}]},
+        "b": {"type": "string", "enum": ["x"]},
+        "c": {"type": "string", "description": 'pattern: "^a", maxLength: 5'},
+        "d": {"type": "integer", "description": "exclusiveMinimum: 0"},
+    }
+    assert written["$defs"] == schema["$defs"]
+    assert all(part.keys() <= KNOWN_IN_JSON for part in written["properties"].values())
+
+
+def test_objects_say_that_they_are_and_require_only_what_they_have() -> None:
+    """Tools of other makers leave out the type, and require names that no property has."""
+    schema = {"properties": {"a": {"type": "string"}}, "required": ["a", "b"]}
+    assert gemini_schema(schema) == {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
 
 
 KINDS = st.sampled_from(["string", "integer", "number", "boolean", "null"])

@@ -2,10 +2,14 @@
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
+from vernal import ToolDefinition
+from vernal.http import decode_json
+from vernal_openai.messages import encode_strict_tool
 from vernal_openai.schemas import closed_schema, is_strict, strict_schema, without_added_nulls
 
 LEAVES: st.SearchStrategy[dict[str, Any]] = st.sampled_from(
@@ -74,3 +78,51 @@ def test_objects_are_closed_unless_they_say_otherwise() -> None:
     """Closing adds `additionalProperties: false` to objects with properties, and to nothing else."""
     schema = {"type": "object", "properties": {"a": {"type": "object", "additionalProperties": {"type": "string"}}}}
     assert closed_schema(schema) == {**schema, "additionalProperties": False}
+
+
+def test_alternatives_formats_and_references_are_written_as_strict_mode_wants_them() -> None:
+    """Kinds of pydantic's schemas that strict mode refuses and that it has other words for."""
+    schema = {
+        "type": "object",
+        "properties": {
+            "pet": {"oneOf": [{"$ref": "#/$defs/A"}, {"type": "null"}], "discriminator": {"propertyName": "kind"}},
+            "home": {"$ref": "#/$defs/A", "description": "Where."},
+            "url": {"type": "string", "format": "uri"},
+            "tags": {"type": "array", "items": {"type": "string"}, "uniqueItems": True, "description": "Words."},
+            "lit": {"enum": ["a", 1, None]},
+        },
+        "required": ["pet", "home", "url", "tags", "lit"],
+        "$defs": {"A": {"type": "object", "properties": {}}},
+    }
+    strict = strict_schema(schema)
+    assert is_strict(strict)
+    assert strict["properties"] == {
+        "pet": {"anyOf": [{"$ref": "#/$defs/A"}, {"type": "null"}]},
+        "home": {"description": "Where.", "anyOf": [{"$ref": "#/$defs/A"}]},
+        "url": {"type": "string", "description": 'format: "uri"'},
+        "tags": {"type": "array", "items": {"type": "string"}, "description": "Words. (uniqueItems: true)"},
+        "lit": {"enum": ["a", 1, None], "type": ["string", "integer", "null"]},
+    }
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"type": "object", "additionalProperties": {"type": "integer"}},
+        {"type": "object", "additionalProperties": True},
+        {"type": "array", "prefixItems": [{"type": "integer"}], "maxItems": 1},
+        {"type": "array"},
+        {"title": "Anything"},
+        {"allOf": [{"type": "string"}]},
+        {"$ref": "#/$defs/A", "description": "d"},
+        {"type": "string", "format": "path"},
+    ],
+)
+def test_what_strict_mode_has_no_words_for_is_not_sent_as_strict(part: dict[str, Any]) -> None:
+    """Maps, tuples and anything at all stay what they are: the tool, or the answer, is sent without the flag."""
+    schema = {"type": "object", "properties": {"a": part}, "required": ["a"], "additionalProperties": False}
+    assert not is_strict(schema)
+    if "$ref" not in part and "format" not in part:
+        assert not is_strict(strict_schema(schema))
+        sent = decode_json(encode_strict_tool(ToolDefinition("f", "", schema)))
+        assert sent["function"] == {"name": "f", "parameters": schema}

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from vernal.http import encode_json, map_subschemas
+from vernal.http import map_subschemas, told, with_any_of
 
 REFUSED = (
     "minimum",
@@ -29,16 +29,16 @@ def strict_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
 
     What is taken away stands in the description instead, so that the model knows of it.
     """
-    strict = map_subschemas(schema, strict_schema)
+    strict = with_any_of(map_subschemas(schema, strict_schema))
     refused = {name: strict.pop(name) for name in REFUSED if name in strict}
     if strict.get("minItems", 0) > 1:
         refused["minItems"] = strict.pop("minItems")
     if "format" in strict and strict["format"] not in FORMATS:
         refused["format"] = strict.pop("format")
-    if refused:
-        told = ", ".join(f"{name}: {encode_json(value).decode()}" for name, value in refused.items())
-        known = strict.get("description")
-        strict["description"] = f"{known} ({told})" if known else told
+    if "prefixItems" in strict:
+        refused["items in this order"] = strict["prefixItems"]
+        strict["items"] = {"anyOf": strict.pop("prefixItems")}
+    strict = told(strict, refused)
     if strict.get("type") == "object" and "additionalProperties" not in strict:
         strict["additionalProperties"] = False
     return strict

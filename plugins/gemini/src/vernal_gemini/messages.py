@@ -17,7 +17,7 @@ from vernal import (
     UserMessage,
 )
 from vernal.http import decode_json, decode_object, encode_json
-from vernal_gemini.schemas import gemini_schema
+from vernal_gemini.schemas import schema_member
 
 PARTS = "gemini_parts"
 """Entry of an assistant message's metadata with the parts as the service sent them, where they are more than text and
@@ -68,7 +68,7 @@ def encode_tool(definition: ToolDefinition) -> bytes:
     if definition.description:
         declared["description"] = definition.description
     if definition.input_schema.get("properties"):
-        declared["parameters"] = gemini_schema(definition.input_schema)
+        declared |= schema_member("parameters", definition.input_schema)
     return encode_json(declared)
 
 

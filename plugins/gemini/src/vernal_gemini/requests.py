@@ -8,7 +8,7 @@ from vernal import ChatOptions, Message, Prompt, ToolDefinition, UsageError
 from vernal.http import WireCache, encode_json
 from vernal_gemini.messages import Encoded, encode_message, encode_tool, with_id
 from vernal_gemini.options import CONFIG_FIELDS, THINKING_FIELDS, GeminiChatOptions, generation, on_top_of
-from vernal_gemini.schemas import gemini_schema
+from vernal_gemini.schemas import schema_member
 
 TOOL_MODES = {"auto": "AUTO", "none": "NONE", "required": "ANY"}
 IN_WORDS = "Give the final answer as JSON only, without a code fence. It must satisfy this JSON schema: "
@@ -92,7 +92,8 @@ def _members(options: GeminiChatOptions, *, native: bool) -> dict[str, Any]:
     if options.logprobs is not None:
         config |= {"responseLogprobs": True, "logprobs": options.logprobs}
     if options.output_schema is not None and native:
-        config |= {"responseMimeType": "application/json", "responseSchema": gemini_schema(options.output_schema)}
+        config["responseMimeType"] = "application/json"
+        config |= schema_member("responseSchema", options.output_schema)
     config.update(options.generation_config or {})
     members: dict[str, Any] = {"generationConfig": config} if config else {}
     if options.safety_settings:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from vernal.http import encode_json, map_subschemas
+from vernal.http import encode_json, map_subschemas, subschemas, told
 
 KNOWN = frozenset(
     {
@@ -29,6 +29,17 @@ KNOWN = frozenset(
         "maximum",
     }
 )
+TOLD = ("multipleOf", "exclusiveMinimum", "exclusiveMaximum")
+TOLD_IN_JSON = ("minLength", "maxLength", "pattern", "uniqueItems", "minProperties", "maxProperties")
+KNOWN_IN_JSON = frozenset(
+    {
+        *("$defs", "$ref", "$id", "$anchor", "type", "format", "title", "description", "enum", "required"),
+        *("items", "prefixItems", "minItems", "maxItems", "minimum", "maximum", "anyOf", "oneOf"),
+        *("properties", "additionalProperties", "propertyOrdering"),
+    }
+)
+JSON_MEMBERS = {"parameters": "parametersJsonSchema", "responseSchema": "responseJsonSchema"}
+"""The members of requests for JSON schemas, beside those for schemas in the dialect."""
 LEFT_OUT = ("$defs", "definitions", "additionalProperties")
 FORMATS: Mapping[str, frozenset[str]] = {
     "string": frozenset({"enum", "date-time"}),
@@ -47,6 +58,36 @@ def gemini_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     """
     definitions = {**(schema.get("definitions") or {}), **(schema.get("$defs") or {})}
     return _written(schema, definitions, {})
+
+
+def schema_member(name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The member `name` of a request with the schema in the dialect.
+
+    A schema that the dialect has no words for, with maps, tuples or references to itself, stands as JSON schema in the
+    member that the service has for those.
+    """
+    written = gemini_schema(schema)
+    return {name: written} if _is_whole(written) else {JSON_MEMBERS[name]: json_schema(schema)}
+
+
+def json_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema with the keywords of JSON schema that the service knows; others are told in the description."""
+    written = map_subschemas(schema, json_schema)
+    if "const" in written:
+        written["enum"] = [written.pop("const")]
+    facts = {key: value for key, value in written.items() if key in TOLD or key in TOLD_IN_JSON}
+    written = told({key: value for key, value in written.items() if key in KNOWN_IN_JSON}, facts)
+    if "$ref" in written and not all(key.startswith("$") for key in written):
+        written["anyOf"] = [{"$ref": written.pop("$ref")}]
+    return written
+
+
+def _is_whole(schema: Mapping[str, Any]) -> bool:
+    """Whether every object says its properties, and every list what is in it, as the dialect demands."""
+    kind = schema.get("type")
+    if (kind == "object" and not schema.get("properties")) or (kind == "array" and not schema.get("items")):
+        return False
+    return all(map(_is_whole, subschemas(schema)))
 
 
 def _written(schema: Mapping[str, Any], definitions: Mapping[str, Any], within: Mapping[str, int]) -> dict[str, Any]:
@@ -69,13 +110,10 @@ def _written(schema: Mapping[str, Any], definitions: Mapping[str, Any], within: 
         written["enum"] = [written.pop("const")]
     _settle_null(written)
     _settle_enum(written)
-    _settle_format(written)
-    told = {key: written[key] for key in ("multipleOf", "exclusiveMinimum", "exclusiveMaximum") if key in written}
-    kept = {key: value for key, value in written.items() if key in KNOWN}
-    if told:
-        words = ", ".join(f"{key}: {encode_json(value).decode()}" for key, value in told.items())
-        kept["description"] = f"{kept['description']} ({words})" if kept.get("description") else words
-    return kept
+    written = _with_known_format(written)
+    _settle_object(written)
+    facts = {key: written[key] for key in TOLD if key in written}
+    return told({key: value for key, value in written.items() if key in KNOWN}, facts)
 
 
 def _described(schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -125,10 +163,17 @@ def _settle_enum(schema: dict[str, Any]) -> None:
         schema["type"] = "integer" if all(isinstance(v, int) for v in values) else "number"
 
 
-def _settle_format(schema: dict[str, Any]) -> None:
+def _settle_object(schema: dict[str, Any]) -> None:
+    """What has properties is an object, and requires none that it does not have."""
+    if "properties" in schema:
+        schema.setdefault("type", "object")
+    required = [name for name in schema.pop("required", ()) if name in schema.get("properties", ())]
+    if required:
+        schema["required"] = required
+
+
+def _with_known_format(schema: dict[str, Any]) -> dict[str, Any]:
     name = schema.get("format")
     if name is None or name in FORMATS.get(str(schema.get("type")), ()):
-        return
-    del schema["format"]
-    words = f"format: {name}"
-    schema["description"] = f"{schema['description']} ({words})" if schema.get("description") else words
+        return schema
+    return told({key: value for key, value in schema.items() if key != "format"}, {"format": name})

@@ -17,7 +17,7 @@ from vernal import (
 )
 from vernal.http import encode_json
 from vernal_openai.profiles import Profile
-from vernal_openai.schemas import strict_schema
+from vernal_openai.schemas import is_strict, strict_schema
 
 EXTRA = "extra"
 """Entry of a `ToolCall`'s metadata with the members that the service sent beyond the protocol (OAI-07)."""
@@ -56,8 +56,11 @@ def encode_tool(definition: ToolDefinition) -> bytes:
 
 
 def encode_strict_tool(definition: ToolDefinition) -> bytes:
-    """The JSON of a tool whose arguments must follow the schema to the letter (OAI-11)."""
-    tool = _tool(definition, strict_schema(definition.input_schema))
+    """The JSON of a tool whose arguments must follow the schema to the letter, where strict mode knows it (OAI-11)."""
+    schema = strict_schema(definition.input_schema)
+    if not is_strict(schema):
+        return encode_tool(definition)
+    tool = _tool(definition, schema)
     tool["function"]["strict"] = True
     return encode_json(tool)
 

@@ -128,6 +128,8 @@ class RequestWriter:
         if not self._profile.schema_output:
             return {"type": "json_object"}
         wanted = strict_schema(schema) if options.strict else closed_schema(schema)
+        if options.strict and not is_strict(wanted):
+            wanted = closed_schema(schema)
         described: dict[str, Any] = {"name": options.output_schema_name or "answer", "schema": wanted}
         if options.strict is not False and is_strict(wanted):
             described["strict"] = True
