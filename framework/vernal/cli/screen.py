@@ -92,7 +92,7 @@ def show_tools(view: Mapping[str, Any], *, schema: bool = False) -> None:
     ]
     if not rows:
         console().print(
-            "No bean and no plugin is known to bring a tool. --start asks the clients of the application too."
+            "No tool is known. --start lists those of clients too; what requests bring with .tools(…) is not listed."
         )
         return
     _table(("Tool", "From", "What it does"), rows)

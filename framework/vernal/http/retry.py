@@ -55,9 +55,9 @@ class RetryPolicy:
             try:
                 return await attempt()
             except ModelError as error:
-                error.attempts = number
                 delay = self.delay(number, error)
                 if delay is None:
+                    error.attempts = number
                     raise
                 logger.warning(
                     "attempt %d of %d failed, the next in %.2f s: %s", number, self.max_attempts, delay, error.described

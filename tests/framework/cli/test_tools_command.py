@@ -155,7 +155,7 @@ def test_start_lists_what_the_chat_client_offers(show: Show) -> None:
 
 def test_no_tools_are_told_in_words(show: Show) -> None:
     """Where no tool is known, a sentence stands in place of an empty table."""
-    assert "No bean and no plugin is known to bring a tool" in show().stdout
+    assert "No tool is known. --start lists those of clients too" in show().stdout
 
 
 def test_a_start_that_fails_shows_what_is_known_and_why(show: Show) -> None:

@@ -249,6 +249,7 @@ def test_retries_are_logged_without_secrets(caplog: pytest.LogCaptureFixture) ->
     assert "attempt 1 of 3 failed" in caplog.text
     assert "busy, ***" in caplog.text
     assert "Ask again later" not in caplog.text
+    assert "attempts" not in caplog.text
     assert SECRET not in caplog.text
 
 
