@@ -52,7 +52,12 @@ class Collection:
 
     def add_configurations(self, sources: Iterable[ConfigurationSource]) -> None:
         """Add the user's configuration classes; methods whose conditions look at beans come after all others."""
-        methods = [method for source in sources if self._class_matches(source) for method in source.methods]
+        methods: list[BeanMethod] = []
+        for source in sources:
+            if not source.methods:
+                _log.warning("%s declares no bean; mark the methods that make beans with @bean", source.full_name)
+            if self._class_matches(source):
+                methods += source.methods
         for method in _beans_last(methods):
             self._consider(method)
 

@@ -544,6 +544,20 @@ def test_a_prototype_that_would_have_to_be_closed_is_refused() -> None:
             assert isinstance(run.failure, ScopeError)
 
 
+def test_a_configuration_class_without_beans_is_warned_of(caplog: pytest.LogCaptureFixture) -> None:
+    """Who forgets `@bean` hears of it when the application starts, and not only from whom the bean is missing."""
+
+    @configuration
+    class Forgetful:
+        def first(self) -> First:
+            return First()
+
+    with app(Forgetful).run() as run:
+        assert not run.context.has(First)
+    [record] = caplog.records
+    assert "Forgetful declares no bean; mark the methods that make beans with @bean" in record.getMessage()
+
+
 def test_a_failing_function_names_the_bean_and_the_way_to_it() -> None:
     """A bean whose function raises is named, with the path from what was asked for; the error is the cause."""
 
