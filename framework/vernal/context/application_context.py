@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
 from types import MappingProxyType, ModuleType, TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar, get_origin
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from vernal.context.collection import Collection
 from vernal.context.conditions.outcome import ConditionReport
@@ -22,8 +22,9 @@ from vernal.context.lifecycle import Lifecycle
 from vernal.context.overriding import Override, undo_override
 from vernal.context.points import point_of
 from vernal.context.steps import Step, Steps, arun_steps, run_steps
+from vernal.context.types import may_be_bean_type
 from vernal.errors import UsageError
-from vernal.runtime.home import run_on_loop
+from vernal.runtime.home import note_process, run_on_loop, runs_here
 from vernal.runtime.portal import Crossing, run_blocking
 
 if TYPE_CHECKING:
@@ -296,6 +297,7 @@ class ApplicationContext:
     def _noting(self, step: Step) -> Step:
         async def noted() -> Any:
             self.loop = asyncio.get_running_loop()
+            note_process(self.loop)
             return await step()
 
         return noted
@@ -310,10 +312,11 @@ class ApplicationContext:
         return await run_on_loop(self._running_loop(), step)
 
     def _running_loop(self) -> asyncio.AbstractEventLoop:
-        if self.loop is None or not self.loop.is_running():
+        if self.loop is None or not runs_here(self.loop):
             raise UsageError(
-                "the event loop that the asynchronous beans of this context were started on no longer runs; "
-                "close the context before its loop ends"
+                "the event loop that the asynchronous beans of this context were started on no longer runs, or belongs "
+                "to the process that this one was forked from; close the context before its loop ends, and start the "
+                "application after a fork"
             )
         return self.loop
 
@@ -325,7 +328,7 @@ class ApplicationContext:
 
 def _checked_type(bean_type: Any) -> Any:
     """Refuse what is no type, such as the name of a bean."""
-    if callable(bean_type) or get_origin(bean_type) is not None:
+    if may_be_bean_type(bean_type):
         return bean_type
     raise TypeError(
         f"a bean was looked up by {bean_type!r}; its type is wanted, such as get(ChatClient), and beside it its name "

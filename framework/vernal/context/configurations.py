@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from vernal.context.definitions import BeanDefinition, Construction, Origin, OriginKind, Scope
-from vernal.context.failures.errors import ScopeError
+from vernal.context.failures.errors import AnnotationError, ScopeError
 from vernal.context.marks import BEAN, CONDITIONS, CONFIGURATION, PRIMARY, BeanMark, ConfigurationMark, get_mark
 from vernal.context.points import bean_type_of, construction_of, context_manager, hints_of, points_of
 
@@ -89,10 +89,22 @@ class ConfigurationSource:
         attributes: dict[str, Any] = {}
         for base in reversed(self.cls.__mro__[:-1]):
             attributes.update(vars(base))
-        for attribute in attributes.values():
+        for name, attribute in attributes.items():
+            self._refuse_property(name, attribute)
             mark = get_mark(attribute, BEAN)
             if isinstance(mark, BeanMark):
                 yield BeanMethod(self, attribute, mark)
+
+    def _refuse_property(self, name: str, attribute: Any) -> None:
+        """Say that a bean would go unseen."""
+        inner = getattr(attribute, "fget", None) or getattr(attribute, "func", None)
+        if get_mark(inner, BEAN) is not None:
+            raise AnnotationError(
+                f"{self.name}.{name}",
+                "The bean method",
+                f"it is a {type(attribute).__name__}, which is no method",
+                action=f"Take @{type(attribute).__name__} away: the context calls the method once.",
+            )
 
 
 class BeanMethod:

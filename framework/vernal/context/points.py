@@ -11,7 +11,7 @@ from typing import Annotated, Any, get_args, get_origin
 from vernal.context.definitions import Construction, InjectionPoint, Origin, Wish
 from vernal.context.failures.errors import AnnotationError, UntypedBeanError
 from vernal.context.object_provider import Named, ObjectProvider
-from vernal.context.types import type_name
+from vernal.context.types import may_be_bean_type, type_name
 
 _LISTS = (
     list,
@@ -41,12 +41,14 @@ def hints_of(function: Callable[..., Any], source: str) -> dict[str, Any]:
     """
     try:
         return typing.get_type_hints(inspect.unwrap(function), include_extras=True)
-    except (NameError, AttributeError, TypeError) as error:
+    except (NameError, AttributeError, TypeError, SyntaxError) as error:
         raise AnnotationError(
             source,
             "An annotation",
             f"it cannot be read at run time ({error})",
-            action="Import the type at module level, not under TYPE_CHECKING and not inside a function.",
+            action="Mend what is written there."
+            if isinstance(error, SyntaxError)
+            else "Import the type at module level, not under TYPE_CHECKING and not inside a function.",
         ) from error
 
 
@@ -97,6 +99,13 @@ def point_of(
     optional = False
     while True:
         if get_origin(annotation) is Annotated:
+            if Named in annotation.__metadata__:
+                raise AnnotationError(
+                    source,
+                    f"The parameter {parameter!r}",
+                    "it is Named without a name",
+                    action="Give the name of the bean: Annotated[T, Named('…')].",
+                )
             named = [each for each in annotation.__metadata__ if isinstance(each, Named)]
             name = named[-1].name if named else name
             annotation = annotation.__origin__
@@ -113,6 +122,15 @@ def point_of(
             annotation = members[0]
         else:
             break
+    if annotation is ObjectProvider or not (annotation is None or may_be_bean_type(annotation)):
+        raise AnnotationError(
+            source,
+            f"The parameter {parameter!r}",
+            "ObjectProvider says not of which type"
+            if annotation is ObjectProvider
+            else f"{type_name(annotation)} is no type that a bean could have",
+            action="Write ObjectProvider[T]." if annotation is ObjectProvider else "Annotate it with the bean's type.",
+        )
     if get_origin(annotation) is ObjectProvider:
         return _provider_point(parameter, annotation, source, name)
     wish, wanted = _wish(annotation) if name is None else (Wish.ONE, annotation)
@@ -169,7 +187,7 @@ def bean_type_of(name: str, returned: Any, construction: Construction, origin: O
         returned = get_args(returned)[0]
     if returned is inspect.Parameter.empty:
         raise UntypedBeanError(name, origin, "its function has no return annotation")
-    if returned in (None, types.NoneType, Any, object):
+    if returned in (None, types.NoneType, Any, object) or not may_be_bean_type(returned):
         raise UntypedBeanError(name, origin, f"its function is annotated to return {type_name(returned)}")
     if get_origin(returned) in (typing.Union, types.UnionType):
         raise UntypedBeanError(

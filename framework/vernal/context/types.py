@@ -40,6 +40,13 @@ class deferred_module:  # noqa: N801  # it stands for a module, and is used like
         return deferred.loaded() or deferred
 
 
+def may_be_bean_type(annotation: Any) -> bool:
+    """Whether an annotation is a type by which beans can be found; a type variable and a value are none."""
+    if isinstance(annotation, typing.TypeVar):
+        return False
+    return callable(annotation) or get_origin(annotation) is not None or isinstance(annotation, DeferredType)
+
+
 def type_name(bean_type: Any) -> str:
     """Full name of a type for reports: `httpx.AsyncClient`, `list[vernal.tools.ToolCallback]`."""
     if bean_type is None or bean_type is types.NoneType:
@@ -52,7 +59,7 @@ def type_name(bean_type: Any) -> str:
             f"[{', '.join(map(type_name, argument))}]" if isinstance(argument, list) else type_name(argument)
             for argument in get_args(bean_type)
         )
-        return f"{type_name(origin)}[{arguments}]"
+        return f"{type_name(origin)}[{arguments}]" if arguments else type_name(origin)
     if isinstance(bean_type, type):
         return bean_type.__qualname__ if bean_type.__module__ == "builtins" else _full_name(bean_type)
     if bean_type is Ellipsis:

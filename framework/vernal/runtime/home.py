@@ -1,11 +1,13 @@
 """Home: the event loop on which the turns of a client run, where what they use was started on one."""
 
 import asyncio
+import os
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import suppress
 from functools import partial
 from typing import Any, ParamSpec, TypeVar
+from weakref import WeakKeyDictionary
 
 from vernal.errors import UsageError
 from vernal.runtime.portal import Crossing, prepare_blocking, refuse_own_loop
@@ -14,6 +16,19 @@ from vernal.runtime.streams import BUFFERED_ITEMS, aclose
 P = ParamSpec("P")
 R = TypeVar("R")
 T = TypeVar("T")
+
+
+_processes: WeakKeyDictionary[asyncio.AbstractEventLoop, int] = WeakKeyDictionary()
+
+
+def note_process(loop: asyncio.AbstractEventLoop) -> None:
+    """Note that a loop runs in this process: in a fork of it the loop says that it runs, and nobody does its work."""
+    _processes[loop] = os.getpid()
+
+
+def runs_here(loop: asyncio.AbstractEventLoop) -> bool:
+    """Whether a loop runs, and in this process."""
+    return loop.is_running() and _processes.get(loop, 0) in (0, os.getpid())
 
 
 def _nowhere() -> asyncio.AbstractEventLoop | None:
@@ -66,10 +81,11 @@ class Home:
 
     def _running(self) -> asyncio.AbstractEventLoop | None:
         loop = self._loop()
-        if loop is not None and not loop.is_running():
+        if loop is not None and not runs_here(loop):
             raise UsageError(
                 "the event loop on which the asynchronous beans of this chat client's context were started no longer "
-                "runs; use the client while it does, inside 'async with Application(…)' or 'with Application(…)'"
+                "runs, or belongs to the process that this one was forked from; use the client while it runs, inside "
+                "'async with Application(…)' or 'with Application(…)', and start the application after a fork"
             )
         return loop
 

@@ -3,6 +3,9 @@
 import asyncio
 import gc
 import logging
+import os
+import subprocess
+import sys
 import weakref
 from collections.abc import AsyncIterator, Iterator
 
@@ -160,3 +163,41 @@ def test_an_application_may_be_started_inside_itself(caplog: pytest.LogCaptureFi
         outer.get(Service)
     assert names == ("first", "second")
     assert not caplog.records
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_fork_is_told_that_the_event_loop_stayed_behind() -> None:
+    """In a forked process nobody does the work of the parent's loop: closing and turns say so, and do not wait."""
+    program = """
+import os, signal
+from collections.abc import AsyncIterator
+from vernal import Application, ChatClient, bean, configuration
+
+class Connection: ...
+
+@configuration
+class Beans:
+    @bean
+    async def connection(self) -> AsyncIterator[Connection]:
+        yield Connection()
+
+with Application(Beans) as context:
+    client = context.get(ChatClient)
+    client.prompt("Hello").call().content()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        for work in (lambda: client.prompt("Hello").call().content(), context.close):
+            try:
+                work()
+            except Exception as error:
+                print(error, *getattr(error, "exceptions", ()), flush=True)
+        with Application(Beans) as fresh:
+            print(fresh.has(Connection), flush=True)
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+"""
+    environ = {**os.environ, "VERNAL_CHAT__MODEL": "offline"}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=environ)
+    assert done.stdout.count("belongs to the process that this one was forked from") == 2
+    assert done.stdout.endswith("True\n")

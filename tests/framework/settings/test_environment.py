@@ -234,3 +234,26 @@ def test_the_table_of_pyproject_may_be_written_in_every_way(text: str, tmp_path:
     assert found.value == "x"
     (tmp_path / "pyproject.toml").write_text("# vernal, no TOML at all [tool.other]")
     assert Environment.load(directory=tmp_path, environ={}).lookup("audit.path") is None
+
+
+def test_the_mark_of_editors_at_the_begin_of_a_file_is_no_part_of_it(tmp_path: Path) -> None:
+    """A file that begins with a byte order mark is read like any other."""
+    (tmp_path / ".env").write_text("VERNAL_X__A=one\n", encoding="utf-8-sig")
+    (tmp_path / "vernal.toml").write_text("[x]\nb = 'two'\n", encoding="utf-8-sig")
+    environment = Environment.load(directory=tmp_path, environ={})
+    found = [environment.lookup(key) for key in ("x.a", "x.b")]
+    assert [one.value for one in found if one is not None] == ["one", "two"]
+
+
+def test_nothing_between_commas_is_no_profile(tmp_path: Path) -> None:
+    """A list of profiles may end with a comma, as any list of settings may."""
+    environment = Environment.load(directory=tmp_path, environ={"VERNAL_PROFILES": " dev, ,local,"})
+    assert environment.profiles == ("dev", "local")
+
+
+@pytest.mark.parametrize("value", ["'x'", "['x']", "7"])
+def test_the_table_of_pyproject_is_a_table(tmp_path: Path, value: str) -> None:
+    """Anything else under `tool.vernal` is refused by that name."""
+    (tmp_path / "pyproject.toml").write_text(f"[tool]\nvernal = {value}\n[tool.vernal-other]\n")
+    with pytest.raises(SettingsError, match=r"tool\.vernal: a table is wanted"):
+        Environment.load(directory=tmp_path, environ={})

@@ -144,3 +144,31 @@ def test_the_error_can_be_pickled() -> None:
     error = _fail(VERNAL_SERVICE__MODE="rapid")
     twin = pickle.loads(pickle.dumps(error))
     assert (twin.problems, str(twin)) == (error.problems, str(error))
+
+
+def test_a_long_value_is_shortened() -> None:
+    """A value of thousands of characters does not bury what is wrong with it."""
+
+    class Numbers(Settings, prefix="numbers"):
+        first: int = 0
+
+    with pytest.raises(SettingsError) as caught:
+        Environment.load(environ={"VERNAL_NUMBERS__FIRST": "9" * 9000}, directory=Path("/nonexistent")).bind(Numbers)
+    assert len(str(caught.value)) < 500
+    assert "numbers.first = '999" in str(caught.value)
+
+
+def test_a_validator_that_breaks_is_named() -> None:
+    """An error that is no verdict on the value goes through, with the name of the class."""
+
+    class Judged(Settings, prefix="judged"):
+        name: str = ""
+
+        @field_validator("name")
+        @classmethod
+        def _judge(cls, value: str) -> str:
+            raise LookupError("no list of names")
+
+    with pytest.raises(LookupError) as caught:
+        Environment.load(environ={}, directory=Path("/nonexistent")).bind(Judged)
+    assert any("Judged" in note for note in caught.value.__notes__)

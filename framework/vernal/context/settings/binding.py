@@ -22,6 +22,7 @@ S = TypeVar("S", bound="Settings")
 Path = tuple[str, ...]
 
 _UNSET: Any = object()
+_LONGEST_SHOWN = 200
 _WANTED = {
     "bool_parsing": "wanted true or false",
     "int_parsing": "wanted a whole number",
@@ -48,6 +49,9 @@ def bind(environment: "Environment", settings_class: type[S]) -> S:
     except ValidationError as error:
         # pydantic's own text prints the whole input: it must not hang on as the cause.
         raise SettingsError(binder.explain(error)) from None
+    except Exception as error:
+        error.add_note(f"while a validator of {settings_class.__qualname__} judged the settings under it")
+        raise
 
 
 class Binder:
@@ -209,9 +213,8 @@ class Binder:
     ) -> SettingProblem:
         given = origin = None
         if setting is not None:
-            given = (
-                MASK if self._is_secret(path) or is_secret(shape.annotation) else hide_passwords(repr(setting.value))
-            )
+            secret = self._is_secret(path) or is_secret(shape.annotation)
+            given = MASK if secret else _shortened(hide_passwords(repr(setting.value)))
             origin = setting.place
         key = ".".join(path)
         return SettingProblem(
@@ -227,6 +230,10 @@ class Binder:
             if self._is_secret(path):
                 text = text.replace(str(setting.value), MASK)
         return hide_passwords(text)
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN // 2]}…{text[-_LONGEST_SHOWN // 2 :]}"
 
 
 def relax(annotation: Any, value: Any) -> Any:

@@ -134,7 +134,8 @@ def _profiles(setting: SettingValue | None) -> tuple[str, ...]:
         return ()
     value = setting.value
     names = value.split(",") if isinstance(value, str) else list(value) if isinstance(value, (list, tuple)) else [value]
-    profiles = tuple(dict.fromkeys(name.strip() if isinstance(name, str) else repr(name) for name in names))
+    plain = (name.strip() if isinstance(name, str) else repr(name) for name in names)
+    profiles = tuple(dict.fromkeys(filter(None, plain)))  # nothing between two commas is nothing in any list
     for profile in profiles:
         if not re.fullmatch(r"\w[\w.-]*", profile):
             raise SettingsError(

@@ -175,6 +175,6 @@ def read_text(file: Path) -> str:
         SettingsError: It cannot be read, or is not UTF-8.
     """
     try:
-        return file.read_text(encoding="utf-8")
+        return file.read_text(encoding="utf-8-sig")  # editors of Windows begin a file with a mark
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError([SettingProblem(key=str(file), reason=f"the file cannot be read: {error}")]) from error

@@ -31,6 +31,10 @@ def toml_source(file: Path, table: tuple[str, str] | tuple[()] = ()) -> Source |
         content = content.get(name) if isinstance(content, dict) else None
     if not content:
         return None
+    if not isinstance(content, dict):
+        key = ".".join(table)
+        reason = f"a table is wanted, with settings in it, not {content!r}"
+        raise SettingsError([SettingProblem(key=key, origin=file.name, reason=reason)])
     root = node_of(content, SettingValue(value=None, origin=file.name, written=""))
     _number(root, table, file.name, _lines(text))
     return Source(root=root)
