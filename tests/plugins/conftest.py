@@ -33,26 +33,26 @@ class Service:
 
         return asyncio.run(main())
 
-    def called(self, reply: Reply, **more: Any) -> ChatResponse:
+    def called(self, *replies: Reply, **more: Any) -> ChatResponse:
         """The whole answer."""
 
         async def ask(model: ChatModel, _: ReplayServer) -> ChatResponse:
             return await model.acall(Prompt("hi"))
 
-        return self.against(reply, ask=ask, **more)
+        return self.against(*replies, ask=ask, **more)
 
-    def chunks(self, reply: Reply, **more: Any) -> list[ChatResponse]:
+    def chunks(self, *replies: Reply, **more: Any) -> list[ChatResponse]:
         """All chunks of the streamed answer."""
 
         async def ask(model: ChatModel, _: ReplayServer) -> list[ChatResponse]:
             return [chunk async for chunk in model.astream(Prompt("hi"))]
 
-        return self.against(reply, ask=ask, **more)
+        return self.against(*replies, ask=ask, **more)
 
-    def streamed(self, reply: Reply, **more: Any) -> ChatResponse:
+    def streamed(self, *replies: Reply, **more: Any) -> ChatResponse:
         """The streamed answer, whole."""
         aggregator = MessageAggregator()
-        for chunk in self.chunks(reply, **more):
+        for chunk in self.chunks(*replies, **more):
             aggregator.add(chunk)
         return aggregator.collected()
 
