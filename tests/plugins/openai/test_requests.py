@@ -205,6 +205,29 @@ def test_a_tool_turn_is_replayed_as_the_protocol_wants() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("profile", "call_id", "kept"),
+    [
+        ("openai", "toolu_01A", True),
+        ("openai", "x" * 41, False),
+        ("azure", "é" * 41, False),
+        ("mistral", "D681PevKs", True),
+        ("mistral", "call_0fypS1hVX0123", False),
+        ("compatible", "x" * 99, True),
+    ],
+)
+def test_ids_of_other_services_become_ids_that_this_one_takes(profile: str, call_id: str, kept: bool) -> None:
+    """A history may come from anywhere; both sides of a call have the same id, and two calls never the same (R8)."""
+    calls = [ToolCall(call_id, "f"), ToolCall(f"{call_id[:-1]}2", "f")]
+    results = ToolResponseMessage([ToolResponse(call.id, call.name, "") for call in calls])
+    call, *answers = sent(AssistantMessage(None, calls), results, profile=PROFILES[profile])
+    ids = [each["id"] for each in call["tool_calls"]]
+    assert [answer["tool_call_id"] for answer in answers] == ids
+    assert len(set(ids)) == 2
+    assert (ids[0] == call_id) is kept
+    assert kept or (len(ids[0]) == 9 and ids[0].isalnum())
+
+
 def test_members_beyond_the_protocol_are_sent_back_with_their_call() -> None:
     """OAI-07: what a service added to a tool call goes back with that very call."""
     extra = {"extra_content": {"google": {"thought_signature": "sig"}}}

@@ -15,7 +15,7 @@ from vernal import (
     ToolResponseMessage,
     UserMessage,
 )
-from vernal.http import encode_json
+from vernal.http import encode_json, fitting_id
 from vernal_openai.profiles import Profile
 from vernal_openai.schemas import is_strict, strict_schema
 
@@ -44,7 +44,7 @@ def encode_message(message: Message, profile: Profile) -> bytes:
     if isinstance(message, AssistantMessage):
         return encode_json(_assistant(message, profile))
     if isinstance(message, ToolResponseMessage):
-        return b",".join(map(encode_json, _tool_responses(message.responses)))
+        return b",".join(map(encode_json, _tool_responses(message.responses, profile)))
     if isinstance(message, SystemMessage):
         return encode_json({"role": "system", "content": message.text})
     raise TypeError(f"{message!r} has no form in OpenAI's protocol; use one of vernal's four kinds of messages")
@@ -94,16 +94,20 @@ def _assistant(message: AssistantMessage, profile: Profile) -> Part:
         if name in message.metadata:
             wire[name] = message.metadata[name]
     if message.tool_calls:
-        wire["tool_calls"] = [_tool_call(call) for call in message.tool_calls]
+        wire["tool_calls"] = [_tool_call(call, profile) for call in message.tool_calls]
     return wire
 
 
-def _tool_call(call: ToolCall) -> Part:
+def _tool_call(call: ToolCall, profile: Profile) -> Part:
     function = {"name": call.name, "arguments": call.arguments or "{}"}
-    return {**call.metadata.get(EXTRA, {}), "id": call.id, "type": call.type, "function": function}
+    return {**call.metadata.get(EXTRA, {}), "id": _id(call.id, profile), "type": call.type, "function": function}
 
 
-def _tool_responses(responses: tuple[ToolResponse, ...]) -> list[Part]:
+def _id(call_id: str, profile: Profile) -> str:
+    return call_id if profile.call_ids is None else fitting_id(call_id, profile.call_ids, 9)
+
+
+def _tool_responses(responses: tuple[ToolResponse, ...], profile: Profile) -> list[Part]:
     """One message a response; media other than images, which such a message cannot carry, in a message after them."""
     messages: list[Part] = []
     others: list[Part] = []
@@ -112,7 +116,7 @@ def _tool_responses(responses: tuple[ToolResponse, ...]) -> list[Part]:
         images = [_part(medium) for medium in response.media if _is_image(medium)]
         if images:
             content = ([{"type": "text", "text": response.data}] if response.data else []) + images
-        messages.append({"role": "tool", "tool_call_id": response.id, "content": content})
+        messages.append({"role": "tool", "tool_call_id": _id(response.id, profile), "content": content})
         for medium in response.media:
             if not _is_image(medium):
                 others += [{"type": "text", "text": f"From the tool {response.name}:"}, _part(medium)]

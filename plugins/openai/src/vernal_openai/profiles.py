@@ -4,6 +4,7 @@ A profile is chosen by name, or recognised by the host of the base URL; any othe
 """
 
 import difflib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -27,6 +28,7 @@ class Profile:
     - `thinking`: the members that switch thinking on or off; None: the service has no such switch.
     - `usage_on_request`: whether a stream reports usage only where `stream_options` asks for it.
     - `content_beside_calls`: the content of an assistant message that has tool calls and no text; None: left out.
+    - `call_ids`: the ids of calls that the service takes; others, of another service, are replaced. None: any.
     - `reasoning`: the member in which reasoning is sent back (OAI-08); None: it is not.
     - `reasoning_beside_calls`: whether that member is sent beside tool calls even where there is no reasoning, empty.
     - `echoed`: further members of an assistant message that are sent back as they came, or as its metadata has them.
@@ -45,6 +47,7 @@ class Profile:
     thinking: Thinking | None = None
     usage_on_request: bool = True
     content_beside_calls: str | None = None
+    call_ids: re.Pattern[str] | None = None
     reasoning: str | None = None
     reasoning_beside_calls: bool = False
     echoed: tuple[str, ...] = ()
@@ -60,6 +63,10 @@ class Profile:
 COMPATIBLE = Profile(name="compatible", needs_key=False, reasoning="reasoning_content")
 """Any other service."""
 
+NINE_OR_SHORT = re.compile("[a-zA-Z0-9]{9}|.{1,15}", re.DOTALL)
+"""Mistral's own ids have nine letters and digits. Those of other services and of the engine are longer than 15; shorter
+ones are of a gateway before it, which wants them back."""
+SHORT_IDS = re.compile(".{1,40}", re.DOTALL)
 NEW_NAMES: Mapping[str, Any] = {"max_tokens": "max_completion_tokens"}
 
 OPENAI = Profile(
@@ -70,6 +77,7 @@ OPENAI = Profile(
     url_variable="OPENAI_BASE_URL",
     default_model="gpt-5-mini",
     names=NEW_NAMES,
+    call_ids=SHORT_IDS,
 )
 
 PROFILES = {
@@ -84,6 +92,7 @@ PROFILES = {
             url_variable="AZURE_OPENAI_ENDPOINT",
             key_header="api-key",
             names=NEW_NAMES,
+            call_ids=SHORT_IDS,
         ),
         Profile(
             name="deepseek",
@@ -146,6 +155,7 @@ PROFILES = {
             names={"seed": "random_seed"},
             usage_on_request=False,
             content_beside_calls="",
+            call_ids=NINE_OR_SHORT,
             echoed=("prefix",),
         ),
         Profile(
