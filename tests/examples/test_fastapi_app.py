@@ -146,8 +146,8 @@ def test_the_stream_stops_when_the_client_leaves(main: Any) -> None:
             main.app.state.context.override(ChatModel, model),
             httpx.stream("GET", f"{address}/ask/stream", params={"question": "Tell"}, timeout=PATIENCE) as response,
         ):
-            first = next(line for line in response.iter_lines() if line)
-            assert first == 'data: "Once"'
+            lines = (line for line in response.iter_lines() if line)  # forgotten, it would end the connection
+            assert next(lines) == 'data: "Once"'
             assert not model.closed.is_set()
             response.close()
             assert model.closed.wait(PATIENCE)

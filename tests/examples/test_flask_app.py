@@ -159,7 +159,8 @@ def test_the_stream_stops_when_the_client_leaves(app: Flask) -> None:
         context_of(app).override(ChatModel, model),
         httpx.stream("GET", f"{address}/ask/stream", params=QUESTION, timeout=PATIENCE) as response,
     ):
-        first = next(line for line in response.iter_lines() if line)
+        lines = (line for line in response.iter_lines() if line)  # forgotten, it would end the connection
+        first = next(lines)
         assert json.loads(first.removeprefix("data: ")) == "Once"
         assert not model.closed.is_set()
         response.close()
