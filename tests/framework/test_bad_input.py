@@ -127,6 +127,8 @@ def with_options(**options: Any) -> Any:
 
 FIRST_MISTAKES: list[tuple[Callable[[], object], str]] = [
     (lambda: start(settings="chat.model=offline"), "settings is 'chat.model=offline'; a mapping is wanted"),
+    (lambda: start(exclude=5), "exclude has 5; auto-configurations are wanted"),
+    (lambda: start(exclude=[5]), "exclude has 5; auto-configurations are wanted"),
     (lambda: start_with(Marked()), "give the class Marked, of which the context makes an object itself"),
     (lambda: start_with(Orders), "a class marked @configuration or a DeclarativeContainer is wanted"),
     (lambda: start().get("chat_client"), "looked up by 'chat_client'; its type is wanted, such as get(ChatClient)"),

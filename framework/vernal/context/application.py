@@ -82,7 +82,7 @@ class Application:
         self._settings = settings
         self._auto_configurations = auto_configurations
         self._plugins = plugins
-        self._exclude = (exclude,) if isinstance(exclude, (str, type)) else tuple(exclude)
+        self._exclude = _excluded(exclude)
         self._directory = None if directory is None else Path(directory)
         self._environ = environ
         self._entered: list[ApplicationContext] = []
@@ -249,6 +249,14 @@ class Application:
                 if each not in seen:
                     seen.add(each)
                     yield ConfigurationSource(each, provenance)
+
+
+def _excluded(given: object) -> tuple[type | str, ...]:
+    excluded = tuple(given) if isinstance(given, Iterable) and not isinstance(given, (str, type)) else (given,)
+    for each in excluded:
+        if not isinstance(each, (str, type)):
+            raise TypeError(f"exclude has {each!r}; auto-configurations are wanted, as classes or by their names")
+    return excluded
 
 
 def _check_mapping(name: str, value: object, wanted: str) -> None:

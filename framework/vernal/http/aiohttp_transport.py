@@ -86,6 +86,8 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
             )
         except (aiohttp.ClientError, OSError) as error:
             raise _translated(error) from error
+        except ValueError as error:  # such as a user in the URL beside an authorization header
+            raise httpx.UnsupportedProtocol(str(error)) from error
 
     async def aclose(self) -> None:
         """Close the session and its connections."""

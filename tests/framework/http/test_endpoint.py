@@ -300,3 +300,19 @@ def test_timeouts_out_of_range_are_refused() -> None:
     """A limit that can never be kept is named when it is given."""
     with pytest.raises(ValueError, match="timeout total is 0"):
         Timeouts(total=0)
+
+
+def test_a_request_that_cannot_be_made_is_an_error_of_the_protocol() -> None:
+    """What the transport refuses before anything is sent, such as two ways to say who asks, names the address."""
+
+    async def main() -> None:
+        endpoint = Endpoint(
+            service="acme",
+            url="http://user:word@127.0.0.1:9/v1",
+            headers={"authorization": "Bearer k"},
+            clients=HttpClients(transport="aiohttp"),
+        )
+        await endpoint.post(b"{}")
+
+    with pytest.raises(ProtocolError, match="cannot be asked"):
+        asyncio.run(main())

@@ -23,6 +23,7 @@ from vernal.context.settings import (
     fallback,
     settings_schema,
 )
+from vernal.context.settings.masking import hide_passwords
 
 SECRET = "sk-very-secret"
 
@@ -157,3 +158,17 @@ def test_the_schema_accepts_what_the_file_may_say() -> None:
     assert SECRET not in json.dumps(schema)
     assert "**" not in json.dumps(schema)
     assert schema["properties"]["service"]["description"] == "How the service is reached."
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("https://u:pw@host/x", "https://u:**********@host/x"),
+        ("https://token@host", "https://**********@host"),
+        ("redis://:pw@host", "redis://:**********@host"),
+        ("https://host/x@y", "https://host/x@y"),
+    ],
+)
+def test_what_is_secret_in_a_url_is_masked(url: str, shown: str) -> None:
+    """A password, and a token that stands alone before the host; the rest of the URL is shown (R28)."""
+    assert hide_passwords(url) == shown
