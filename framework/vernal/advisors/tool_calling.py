@@ -217,7 +217,8 @@ class ToolCallingAdvisor(CallAdvisor, StreamAdvisor, ToolAdvisor):
                 for chunk in streamed.last_chunks(response, changed, final):
                     yield chunk
             if EVENTS in request.context:
-                yield ChatClientResponse(None, request.context, loop.round_finished(changed))
+                history = final.conversation_history if final is not None else ()
+                yield ChatClientResponse(None, request.context, loop.round_finished(changed), history)
             if final is not None:
                 return
 

@@ -87,16 +87,17 @@ class ToolLoop:
         if chat_response is not None and not resumed:
             self.turn.record_usage(chat_response.usage, chat_response.metadata.model)
         if chat_response is None or not (resumed or await advisor.is_tool_call_response(chat_response)):
-            return self._with_total_usage(response)
+            return self._told(response, self._conversation)
         prompt = Prompt(self._conversation, self.turn.offered, self.turn)
         try:
             result = await self._execute(prompt, chat_response, chain)
         except ToolCallLimitExceeded as breach:
             _log.warning("a turn was ended: %s", breach)
-            return await self._ended(response, chat_response.copy(generations=(breach.build_generation(),)), chain)
+            answer = chat_response.copy(generations=(breach.build_generation(),))
+            return await self._ended(response, answer, breach.partial_result, chain)
         if result.return_direct:
             direct = chat_response.copy(generations=tuple(result.build_generations()))
-            return await self._ended(response, direct, chain)
+            return await self._ended(response, direct, result, chain)
         next_instructions = (
             advisor.do_get_next_instructions_for_tool_call_stream
             if streaming
@@ -134,11 +135,18 @@ class ToolLoop:
             return response
         return response.with_chat_response(response.chat_response.with_usage(self.turn.usage, tuple(rounds)))
 
+    def _told(self, response: ChatClientResponse, history: tuple[Message, ...]) -> ChatClientResponse:
+        """The last response, with the usage of the whole turn and all that was said in it."""
+        generations = response.chat_response.generations if response.chat_response is not None else ()
+        history = (*history, *(generation.output for generation in generations))
+        told = ChatClientResponse(response.chat_response, response.context, response.event, history)
+        return self._with_total_usage(told)
+
     async def _ended(
-        self, response: ChatClientResponse, answer: ChatResponse, chain: AdvisorChain
+        self, response: ChatClientResponse, answer: ChatResponse, result: ToolExecutionResult, chain: AdvisorChain
     ) -> ChatClientResponse:
         """The end of a turn by an answer that is not the model's: a memory inside the loop has not seen it (R4)."""
-        final = self._with_total_usage(response.with_chat_response(answer))
+        final = self._told(response.with_chat_response(answer), result.conversation_history)
         for advisor in reversed(self._inside()):
             if isinstance(advisor, MemoryAdvisor) and isinstance(advisor, BaseAdvisor):
                 final = await advisor.after(final, chain)

@@ -49,7 +49,7 @@ class ChatClient:
         state = self._defaults.copy()
         if prompt is not None:
             state.add_prompt(prompt)
-        return ChatClientRequestSpec(self._engine, state)
+        return ChatClientRequestSpec(self._engine, state, spoken=prompt is not None)
 
     def mutate(self) -> "ChatClientBuilder":
         """A builder with all the defaults of this client; neither sees later changes of the other (CCL-10, CCL-16)."""

@@ -8,6 +8,7 @@ from vernal.client.assembly import Engine, PreparedRequest
 from vernal.client.state import RequestState
 from vernal.client.templates import TemplateRenderer
 from vernal.client.turns import AsyncCallTurn, AsyncStreamTurn, CallTurn, StreamTurn
+from vernal.errors import UsageError
 from vernal.tools.interception import RESUMPTION, Allow, Answer, Deny, Resumption, SuspendedTurn
 from vernal.values.messages import Media, Message
 from vernal.values.options import ChatOptions
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 class ChatClientRequestSpec:
     """A request in the making. Each method changes it and gives it back; it may be called more than once (CCL-14)."""
 
-    def __init__(self, engine: Engine, state: RequestState) -> None:
-        self._engine, self._state = engine, state
+    def __init__(self, engine: Engine, state: RequestState, *, spoken: bool = False) -> None:
+        self._engine, self._state, self._spoken = engine, state, spoken
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}; .call(), .acall(), .stream() or .astream() makes a turn of it>"
@@ -41,6 +42,7 @@ class ChatClientRequestSpec:
     ) -> Self:
         """The user's text, with `{name}` filled from `params`, and media beside it."""
         self._state.user.update(text, params, tuple(media), metadata)
+        self._spoken = True
         return self
 
     def messages(self, *messages: Message | Iterable[Message]) -> Self:
@@ -55,6 +57,7 @@ class ChatClientRequestSpec:
                         f"among the messages is {message!r}; Message objects are wanted, such as UserMessage(text)"
                     )
             self._state.messages += given
+            self._spoken = True
         return self
 
     def options(self, options: ChatOptions, /) -> Self:
@@ -91,6 +94,7 @@ class ChatClientRequestSpec:
 
         Raises:
             ValueError: a pending call has no decision, or a decision is about no pending call.
+            UsageError: from asking, where the request has words of its own, which nobody would read.
         """
         self._state.suspended = state
         self._state.parameters[RESUMPTION] = Resumption(state, decisions)
@@ -126,4 +130,9 @@ class ChatClientRequestSpec:
         return AsyncStreamTurn(self._prepared())
 
     def _prepared(self) -> PreparedRequest:
+        if self._spoken and self._state.suspended is not None:
+            raise UsageError(
+                "a request that resumes a suspended turn has a text or messages of its own, which no model would read; "
+                "say it with the decision, such as Deny(text), or in a request of its own once the turn has ended"
+            )
         return PreparedRequest.of(self._engine, self._state)

@@ -16,6 +16,7 @@ from vernal.models.structured import MISSING, StructuredOutput
 from vernal.runtime.streams import AsyncStream, Stream
 from vernal.values.events import EVENTS, ChatEvent, ReasoningEvent, TextEvent, TurnFinished
 from vernal.values.exchange import ChatClientRequest, ChatClientResponse
+from vernal.values.messages import Message
 from vernal.values.options import as_tool_calling
 from vernal.values.responses import ChatResponse
 
@@ -272,8 +273,10 @@ async def _responses(prepared: PreparedRequest) -> AsyncIterator[ChatResponse]:
 
 async def _events(prepared: PreparedRequest) -> AsyncIterator[ChatEvent]:
     aggregator = MessageAggregator()
+    history: tuple[Message, ...] = ()
     async with aclosing(stream(prepared, events=True)) as chunks:
         async for chunk in chunks:
+            history = chunk.conversation_history or history
             if chunk.event is not None:
                 yield chunk.event
                 continue
@@ -283,7 +286,7 @@ async def _events(prepared: PreparedRequest) -> AsyncIterator[ChatEvent]:
                     yield ReasoningEvent(text=generation.output.reasoning)
                 if generation.output.text:
                     yield TextEvent(text=generation.output.text)
-    yield TurnFinished(response=aggregator.collected(), context=aggregator.context)
+    yield TurnFinished(response=aggregator.collected(), context=aggregator.context, conversation_history=history)
 
 
 async def _texts(prepared: PreparedRequest) -> AsyncIterator[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from vernal.errors import UsageError
 from vernal.tools.callback import ToolCallback
 from vernal.tools.collection import refuse_duplicates
-from vernal.tools.context import NO_CONTEXT, ToolContext
+from vernal.tools.context import ToolContext
 from vernal.tools.definition import ToolEffects
 from vernal.tools.exceptions import ToolArgumentsError
 from vernal.tools.execution import ToolExecutionResult
@@ -22,7 +22,7 @@ from vernal.tools.interception import (
     decide,
 )
 from vernal.tools.limits import LimitBreach, OnLimitExceeded, ToolCallLimitExceeded
-from vernal.tools.running import Planned, ToolRunner, answered, refused
+from vernal.tools.running import RETURN_DIRECT, Planned, ToolRunner, answered, refused
 from vernal.tools.turns import turn_of
 from vernal.values.arguments import comparable_arguments, raw_arguments
 from vernal.values.messages import ToolCall, ToolResponseMessage
@@ -54,7 +54,7 @@ class ToolRound:
         options = prompt.options if isinstance(prompt.options, ToolCallingChatOptions) else ToolCallingChatOptions()
         callbacks = options.tool_callbacks or ()
         self._offered = manager._offered.of((callbacks,), lambda: _by_name(callbacks))
-        self._context = ToolContext(options.tool_context) if options.tool_context else NO_CONTEXT
+        self._context = ToolContext(options.tool_context, conversation_history=prompt.messages)
         self._runner = ToolRunner(manager, self._turn, self._context)
         self._breach: LimitBreach | None = None
         self._told = self._turn.exhausted  # before this round: the model had its last one
@@ -119,7 +119,8 @@ class ToolRound:
             except ToolArgumentsError as misfit:
                 planned.refuse(str(misfit))
                 return
-            request = ToolCallRequest(call, arguments, callback.definition, callback.metadata, self._context)
+            context = self._runner.context_of(planned)
+            request = ToolCallRequest(call, arguments, callback.definition, callback.metadata, context)
             decision, changed = await decide(self._manager.interceptors, request)
             if arguments is not None:
                 planned.tool_input = _as_text(call, arguments)  # what was judged is what runs
@@ -196,7 +197,8 @@ class ToolRound:
         for call in planned:
             response = call.response or refused(call)
             callback = call.callback or (self._callback(call.call.name) if call.response is not None else None)
-            direct = direct and callback is not None and not response.is_error and callback.metadata.return_direct
+            wanted = callback is not None and (callback.metadata.return_direct or RETURN_DIRECT in response.metadata)
+            direct = direct and wanted and not response.is_error
             responses.append(response)
         message = self._generation.output.copy(tool_calls=tuple(call.call for call in planned))
         history = (*self._prompt.messages, message, ToolResponseMessage(responses))

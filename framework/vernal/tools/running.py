@@ -19,6 +19,7 @@ from vernal.tools.result import ToolResult
 from vernal.tools.retry import ToolTimeout, may_heal, wait_after
 from vernal.tools.turns import OUTCOME_UNKNOWN
 from vernal.values.events import ChatEvent, ToolCallFinished, ToolCallProgress, ToolCallStarted
+from vernal.values.mappings import EMPTY
 from vernal.values.messages import ToolCall, ToolResponse
 from vernal.values.turn import AnsweredCall, Turn
 
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 Outcome = tuple[Any, Exception | None]
 """What a first attempt, made by a thread, has come to: a text or what gives it, or an error."""
 Work = Callable[[], Any]
+
+RETURN_DIRECT = "returnDirect"
+"""Metadata of a response that its tool wants to be returned directly."""
 
 _CONVERTER = DefaultToolCallResultConverter()
 """For what a careless callback returns instead of a text (R15)."""
@@ -119,7 +123,7 @@ class ToolRunner:
         for call in group:
             callback = call.callback
             assert callback is not None
-            work = callback.blocking_work(call.tool_input, self._context)
+            work = callback.blocking_work(call.tool_input, self.context_of(call))
             if work is None or callback.metadata.timeout is not None:
                 return []
             works.append(work)
@@ -144,17 +148,18 @@ class ToolRunner:
         if self._turn.listener is not None:
             self._turn.listener(event)
 
-    def _context_of(self, planned: Planned) -> ToolContext:
+    def context_of(self, planned: Planned) -> ToolContext:
         """The context of one call; it can report progress where somebody listens, until the call is answered."""
+        call, shared = planned.call, self._context
         if self._turn.listener is None:
-            return self._context
-        call = planned.call
+            return ToolContext(shared.context, tool_call=call, conversation_history=shared.conversation_history)
 
         def report(message: str, fraction: float | None) -> None:
             if planned.response is None:
                 self._tell(ToolCallProgress(call_id=call.id, name=call.name, message=message, fraction=fraction))
 
-        return ToolContext(self._context.context, report=report)
+        history = shared.conversation_history
+        return ToolContext(shared.context, tool_call=call, conversation_history=history, report=report)
 
     async def _run_one(self, planned: Planned) -> None:
         if self._turn.listener is None:
@@ -210,7 +215,7 @@ class ToolRunner:
 
     async def _attempt(self, planned: Planned, callback: ToolCallback) -> str:
         timeout = callback.metadata.timeout or self._manager.tool_timeout
-        running = callback.acall(planned.tool_input, self._context_of(planned))
+        running = callback.acall(planned.tool_input, self.context_of(planned))
         if timeout is None:
             result: Any = await running
         else:
@@ -256,7 +261,8 @@ def refused(planned: Planned) -> ToolResponse:
 
 def _response(call: ToolCall, text: str) -> ToolResponse:
     if isinstance(text, ToolResult):
-        return ToolResponse(call.id, call.name, str(text), text.is_error, text.media)
+        metadata = {RETURN_DIRECT: True} if text.return_direct else EMPTY
+        return ToolResponse(call.id, call.name, str(text), text.is_error, text.media, metadata)
     return ToolResponse(call.id, call.name, text)
 
 

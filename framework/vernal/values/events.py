@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from vernal.values.messages import ToolResponse
+from vernal.values.messages import Message, ToolResponse
 from vernal.values.responses import ChatResponse
 from vernal.values.usage import EMPTY_USAGE, Usage
 
@@ -71,7 +71,11 @@ class RoundFinished(ChatEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnFinished(ChatEvent):
-    """The turn has ended; `response` is the aggregate of all that went out, with the usage of all rounds."""
+    """The turn has ended; `response` is the aggregate of all that went out, with the usage of all rounds.
+
+    `conversation_history` are all messages of the turn, with each tool call and its result, where a tool advisor ran.
+    """
 
     response: ChatResponse
     context: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    conversation_history: tuple[Message, ...] = field(default=(), repr=False)

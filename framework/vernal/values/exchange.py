@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from vernal.values.events import ChatEvent
-from vernal.values.messages import ToolCall
+from vernal.values.messages import Message, ToolCall
 from vernal.values.prompt import Prompt
 from vernal.values.responses import ChatResponse
 from vernal.values.usage import EMPTY_USAGE, Usage
@@ -43,6 +43,9 @@ class ChatClientResponse:
     context: dict[str, Any] = field(default_factory=dict)
     event: ChatEvent | None = None
     """In a stream that was asked for events: what happened, in a chunk of its own without a chat response."""
+    conversation_history: tuple[Message, ...] = field(default=(), compare=False, repr=False)
+    """All messages of a called turn that a tool advisor has run: what was sent, each tool call with its result, and the
+    answer. It can be given to `.messages(…)` of a further request. In a stream the event `TurnFinished` has it."""
 
     @property
     def text(self) -> str | None:
@@ -67,8 +70,8 @@ class ChatClientResponse:
     def copy(self, *, chat_response: ChatResponse | None = None, context: dict[str, Any] | None = None) -> Self:
         """A copy with its own context: `chat_response` replaces, `context` is merged over the present entries."""
         response = self.chat_response if chat_response is None else chat_response
-        return type(self)(response, {**self.context, **(context or {})}, self.event)
+        return type(self)(response, {**self.context, **(context or {})}, self.event, self.conversation_history)
 
     def with_chat_response(self, chat_response: ChatResponse | None) -> Self:
         """The same response, sharing its context, with another chat response."""
-        return type(self)(chat_response, self.context, self.event)
+        return type(self)(chat_response, self.context, self.event, self.conversation_history)
