@@ -158,13 +158,25 @@ class _Collected:
 
     def build(self) -> Generation:
         message = AssistantMessage(
-            "".join(self._text) if self._text else None,
+            _joined(self._text) if self._text else None,
             tuple(self._calls),
             tuple(self._media),
-            "".join(self._reasoning) if self._reasoning else None,
+            _joined(self._reasoning) if self._reasoning else None,
             self._message_metadata,
         )
         return Generation(message, ChatGenerationMetadata(self._finish_reason, self._native, self._properties))
+
+
+def _joined(pieces: list[str]) -> str:
+    """The pieces as one text; a character whose halves came in two of them, as some servers send it, is whole again."""
+    text = "".join(pieces)
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+    return text
 
 
 def _later(before: Usage, now: Usage) -> Usage:

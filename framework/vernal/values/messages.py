@@ -162,6 +162,8 @@ class AssistantMessage(Message):
     ) -> None:
         if text is not None:
             _text(text, "AssistantMessage")
+        if reasoning is not None and not isinstance(reasoning, str):
+            raise TypeError(f"the reasoning of an AssistantMessage is {reasoning!r}; a str is wanted")
         object.__setattr__(self, "text", text)
         object.__setattr__(self, "tool_calls", _items(tool_calls, ToolCall, "tool calls of an AssistantMessage"))
         object.__setattr__(self, "media", _items(media, Media, "media of an AssistantMessage"))

@@ -265,3 +265,26 @@ def test_calls_of_a_generation_that_was_cut_off_are_withheld(drain: Drain, reaso
     assert not response.has_tool_calls
     assert response.finish_reason == reason
     assert response.generations[0].metadata.properties[WITHHELD_TOOL_CALLS] == (call,)
+
+
+@pytest.mark.parametrize(
+    ("texts", "whole"),
+    [
+        (["a\ud83d", "\ude00b"], "a😀b"),
+        (["\ud83d", "x"], "\ud83dx"),
+        (["é", "ü"], "éü"),
+        (["\ude00", "\ud83d"], "\ude00\ud83d"),
+    ],
+)
+def test_a_character_that_came_in_halves_is_whole(texts: list[str], whole: str) -> None:
+    """Servers that cut texts by UTF-16 send a character's halves in two chunks; a half without its other stays."""
+    aggregator = MessageAggregator()
+    for text in texts:
+        aggregator.add(piece(text))
+    assert aggregator.response.text == whole
+
+
+def test_reasoning_that_is_no_text_is_refused() -> None:
+    """Where it is made, not where it is joined."""
+    with pytest.raises(TypeError, match=r"the reasoning of an AssistantMessage is \{\}; a str is wanted"):
+        AssistantMessage("a", reasoning={})  # type: ignore[arg-type]  # what is to be refused

@@ -89,7 +89,14 @@ def test_an_error_in_the_place_of_an_answer_is_raised(service: "Service", error:
 
 
 @pytest.mark.parametrize(
-    "part", [{"text": 5}, {"functionCall": {"name": 5}}, {"inlineData": {"data": "é"}}, {"functionCall": 1}]
+    "part",
+    [
+        {"text": 5},
+        {"functionCall": {"name": 5}},
+        {"functionCall": {"id": [1]}},
+        {"inlineData": {"data": "é"}},
+        {"functionCall": 1},
+    ],
 )
 def test_parts_of_another_kind_are_an_error_of_the_protocol(service: "Service", part: dict[str, Any]) -> None:
     """Never one of Python, also where it shows only at the end."""

@@ -168,6 +168,8 @@ def read_usage(usage: Mapping[str, Any]) -> Usage:
 def _call(part: Mapping[str, Any]) -> ToolCall:
     """A call; a missing id is repaired by the engine (R8)."""
     call = part["functionCall"]
+    if not isinstance(call.get("id"), str | None):
+        raise TypeError(f"the id of a call is {call['id']!r}; a text is wanted")
     metadata = {SIGNATURE: part[SIGNATURE]} if part.get(SIGNATURE) else {}
     arguments = encode_json(call.get("args") or {}).decode()
     return ToolCall(str(call.get("id") or ""), call.get("name") or "", arguments, "function", metadata)
