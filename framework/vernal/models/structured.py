@@ -1,6 +1,7 @@
 """Structured output: an answer as an object of a Python type, or as JSON that satisfies a schema."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Generic, TypeVar, cast
 
@@ -13,6 +14,10 @@ _INSTRUCTION = """\
 Answer with JSON only, without explanation and without a code fence. The JSON must satisfy this JSON schema:
 {schema}"""
 _WANTED = "a type that pydantic knows is wanted, such as a pydantic model, a dataclass or list[int]"
+
+_OPENING = re.compile(r"[{\[]")
+_MOST_BRACKETS = 1000
+"""How many brackets in a text are tried: a text of nothing else must not take long to refuse."""
 
 MISSING: Any = object()
 """Stands for an object that cannot be read yet."""
@@ -58,10 +63,11 @@ class StructuredOutput(Generic[T]):
         return _INSTRUCTION.format(schema=json.dumps(self.schema, ensure_ascii=False))
 
     def convert(self, text: str | None) -> T:
-        """The object that `text` is the JSON of; a code fence around it is taken off.
+        """The object that `text` is the JSON of, or has the JSON of somewhere, such as in a code fence or behind an
+        explanation; of several that fit the last.
 
         Raises:
-            StructuredOutputError: the text is no such JSON.
+            StructuredOutputError: the text has no such JSON.
         """
         faults, value = self._read(text)
         if faults:
@@ -97,11 +103,15 @@ class StructuredOutput(Generic[T]):
         return cast("T", MISSING)
 
     def _read(self, text: str | None) -> tuple[list[str], Any]:
-        from pydantic import ValidationError
-
-        value, fault = _parsed(text)
+        values, fault = _parsed(text)
         if fault:
             return [fault], None
+        readings = [self._as_object(value) for value in reversed(values)]
+        return next((reading for reading in readings if not reading[0]), readings[0])
+
+    def _as_object(self, value: Any) -> tuple[list[str], Any]:
+        from pydantic import ValidationError
+
         if self._wrapped and isinstance(value, dict) and value.keys() == {"value"}:
             value = value["value"]
         try:
@@ -133,23 +143,44 @@ class SchemaOutput:
         self._validator = kind(parsed)
 
     def faults(self, text: str | None) -> list[str]:
-        """Why `text` is not such JSON, one reason each; none where it is."""
-        value, fault = _parsed(text)
+        """Why `text` is not such JSON, one reason each; none where it is, or has some."""
+        values, fault = _parsed(text)
         if fault:
             return [fault]
-        return [
-            f"{'.'.join(map(str, error.absolute_path)) or 'the answer'}: {error.message}"
-            for error in self._validator.iter_errors(value)
+        faults = [
+            [
+                f"{'.'.join(map(str, error.absolute_path)) or 'the answer'}: {error.message}"
+                for error in self._validator.iter_errors(value)
+            ]
+            for value in reversed(values)
         ]
+        return min(faults, key=bool)
 
 
-def _parsed(text: str | None) -> tuple[Any, str]:
+def _parsed(text: str | None) -> tuple[list[Any], str]:
+    """The JSON value that `text` is, or those that stand in it; why there are none."""
     if text is None or not text.strip():
-        return None, "the answer is empty"
+        return [], "the answer is empty"
     try:
-        return json.loads(without_fence(text)), ""
+        return [json.loads(without_fence(text))], ""
     except (ValueError, RecursionError) as error:
-        return None, f"the answer is no JSON ({error})"
+        values = list(_within(text))
+        return values, "" if values else f"the answer is no JSON ({error})"
+
+
+def _within(text: str) -> Iterator[Any]:
+    """The JSON objects and arrays in a text that says more than those."""
+    decoder, position = json.JSONDecoder(), 0
+    for _ in range(_MOST_BRACKETS):
+        opening = _OPENING.search(text, position)
+        if opening is None:
+            return
+        position = opening.end()
+        try:
+            value, position = decoder.raw_decode(text, opening.start())
+        except (ValueError, RecursionError):
+            continue
+        yield value
 
 
 def _prunings(value: Any) -> Iterator[Any]:

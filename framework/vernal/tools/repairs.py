@@ -5,7 +5,9 @@ Beside what `parse_arguments` accepts for the arguments as a whole, these are:
 - a number or a truth value in a string, where the schema says number, integer or boolean: `"42"`, `"true"`;
 - an integer written as a number: `3.0`, or in scientific notation in a string, `"1.5E7"` (JSN-06);
 - an object or array given as its JSON text (JSN-05);
-- null for what may be left out but not be null: it counts as left out.
+- null for what may be left out but not be null: it counts as left out;
+- `"null"` or `"None"` where the schema allows null, and no such text;
+- a number in a string where the schema lists numbers: `"2"` for 1, 2 or 3.
 """
 
 import json
@@ -47,6 +49,12 @@ def _meant(given: Any, complaint: Complaint, schema: Mapping[str, Any]) -> Any:
     if given is None:
         owner = part_at(schema, complaint.path[:-1])
         return _LEFT_OUT if _may_be_left_out(complaint.path[-1], owner) else _KEPT
+    if isinstance(given, str):
+        part = part_at(schema, complaint.path)
+        if given.strip() in ("null", "None") and _may_be_null(part):
+            return None
+        if not complaint.wanted:
+            return _listed(given, part)
     if complaint.wanted == "integer":
         return _integer(given)
     if isinstance(given, str):
@@ -61,6 +69,20 @@ def _meant(given: Any, complaint: Complaint, schema: Mapping[str, Any]) -> Any:
 
 def _may_be_left_out(name: str | int, owner: Mapping[str, Any]) -> bool:
     return isinstance(name, str) and name in owner.get("properties", {}) and name not in owner.get("required", ())
+
+
+def _may_be_null(part: Mapping[str, Any]) -> bool:
+    kinds = part.get("type", ())
+    if kinds == "null" or (not isinstance(kinds, str) and "null" in kinds):
+        return True
+    return any(_may_be_null(each) for each in (*part.get("anyOf", ()), *part.get("oneOf", ())))
+
+
+def _listed(given: str, part: Mapping[str, Any]) -> Any:
+    """The number of those that the schema lists which `given` is the text of."""
+    number = _number(given)
+    options = part.get("enum", (part.get("const"),))
+    return next((o for o in options if isinstance(o, int | float) and not isinstance(o, bool) and o == number), _KEPT)
 
 
 def _integer(given: Any) -> Any:

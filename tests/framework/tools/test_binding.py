@@ -5,7 +5,7 @@ import enum
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import pytest
 from pydantic import AfterValidator, BaseModel, Field
@@ -17,6 +17,11 @@ from vernal.tools.function import FunctionToolCallback
 class Unit(enum.Enum):
     CELSIUS = "celsius"
     FAHRENHEIT = "fahrenheit"
+
+
+class Priority(enum.IntEnum):
+    LOW = 1
+    HIGH = 2
 
 
 class Leg(BaseModel):
@@ -127,7 +132,21 @@ HARMLESS = [
     (with_city(legs='[{"start": "a", "km": "4"}]'), [*PLAIN[:5], [{"start": "a", "km": 4}], "none", None]),
     (with_city(legs=['{"start": "a"}']), [*PLAIN[:5], [{"start": "a", "km": 3}], "none", None]),
     (with_city(legs=[{"start": "a", "km": None}]), [*PLAIN[:5], [{"start": "a", "km": 3}], "none", None]),
+    (with_city(on="null"), PLAIN),
+    (with_city(on="None", note="None"), [*PLAIN[:6], "None", None]),
 ]
+
+
+@pytest.mark.parametrize("kind", [Literal[1, 2, 3], Literal[2], Literal[1, 2, None], Priority])
+def test_a_number_that_is_listed_may_be_written_as_text(kind: Any) -> None:
+    """R5: where the schema lists numbers."""
+
+    def take(level: Any) -> Any:
+        return level
+
+    take.__annotations__["level"] = kind
+    assert result(take, '{"level": "2"}') == 2
+    assert "level" in complaint(take, '{"level": "4"}')
 
 
 @pytest.mark.parametrize(("text", "expected"), HARMLESS)
