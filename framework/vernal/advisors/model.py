@@ -86,7 +86,9 @@ def _prompt_of(request: ChatClientRequest) -> Prompt:
     turn = prompt.turn
     if turn is not None:
         turn.offered = prompt.options
-    fit = replayable(prompt.messages)
+    fit = replayable(prompt.messages, known=turn.replayable if turn is not None else ())
+    if turn is not None:
+        turn.replayable = fit
     if fit is not prompt.messages:
         logger.warning("an advisor has cut tool calls from their answers; what the model gets is repaired")
         prompt = prompt.with_messages(fit)

@@ -67,15 +67,19 @@ def replay_faults(messages: Iterable[Message]) -> list[str]:
     return faults
 
 
-def replayable(messages: Sequence[Message], *, foreign: bool = False) -> tuple[Message, ...]:
+def replayable(
+    messages: Sequence[Message], *, foreign: bool = False, known: tuple[Message, ...] = ()
+) -> tuple[Message, ...]:
     """`messages` so that each call is answered once, directly behind its message (R1); themselves where they are so.
 
     Answers that stand apart from their calls, or in several messages, are brought together; a call without one is
     answered by an error, an answer without a call is left out. Blank and repeated ids become unique, in both messages.
     Of `foreign` messages, that no loop of ours has made, arguments that are no JSON object are repaired too, and ids
-    that an earlier message has.
+    that an earlier message has. Where they begin with `known`, messages that this function gave, only the rest is
+    looked at: a long conversation costs what is new in it.
     """
-    if _is_replayable(messages, foreign):
+    begin = len(known)
+    if _is_replayable(messages[begin:] if begin and messages[:begin] == known else messages, foreign):
         return tuple(messages)
     used: set[str] = set()
     repaired: list[Message] = []

@@ -29,9 +29,9 @@ class AnsweredCall:
 @dataclass(slots=True, eq=False)
 class Turn:
     """The own record of one turn: the calls that were answered, the ids in use, the usage and the model of each round,
-    the options that went to the model last, the generations of its answer whose calls have been repaired and not yet
-    executed, who hears of events, how it was resumed, if it was, and whether the model was told that no further call is
-    allowed.
+    the options and the messages that went to the model last, the generations of its answer whose calls have been
+    repaired and not yet executed, who hears of events, how it was resumed, if it was, and whether the model was told
+    that no further call is allowed.
 
     Limits and the guard against identical calls count here (R10, R23), so that memory, hooks and advisors may change
     what is sent without changing what counts.
@@ -45,6 +45,7 @@ class Turn:
     usage: Usage = EMPTY_USAGE
     offered: "ChatOptions | None" = None
     repaired: "tuple[Generation, ...]" = ()
+    replayable: "tuple[Message, ...]" = ()
     listener: Callable[[ChatEvent], None] | None = None
     resumption: "Resumption | None" = None
     exhausted: bool = False

@@ -223,6 +223,14 @@ def test_any_history_can_be_made_replayable(messages: list[Message]) -> None:
     assert replayable(repaired) == repaired
 
 
+@given(before=MESSAGES, new=MESSAGES)
+def test_what_is_known_to_be_replayable_is_not_looked_at_again(before: list[Message], new: list[Message]) -> None:
+    """R1: the result is the same, whatever follows; where the beginning is another, nothing is taken for known."""
+    known = replayable(before)
+    assert replayable((*known, *new), known=known) == replayable((*known, *new))
+    assert replayable(new, known=(UserMessage("another"), *known)) == replayable(new)
+
+
 A, B = ToolCall("1", "ok"), ToolCall("2", "ok")
 ANSWER_A, ANSWER_B = ToolResponse("1", "ok", "a"), ToolResponse("2", "ok", "b")
 
