@@ -85,7 +85,9 @@ class SuspendedTurn:
     """A turn that waits for decisions, as data: `to_json()` can be stored, and resumed in another process.
 
     `pending` are the calls that wait, `reasons` why, by id; `responses` what the other calls of the round have given,
-    by id: none of them runs again.
+    by id: none of them runs again. A call waits too whose tool has asked another assistant that waits: `nested` has
+    that assistant's turn, by the id of the call. Resume it first, and give what comes of it as `Answer(…)`; with
+    `Allow()` the tool would ask anew.
     """
 
     messages: tuple[Message, ...]
@@ -95,6 +97,7 @@ class SuspendedTurn:
     answered: tuple[AnsweredCall, ...]
     round_usages: tuple[Usage, ...]
     round_models: tuple[str | None, ...] = ()
+    nested: "Mapping[str, SuspendedTurn]" = field(default_factory=dict)
 
     @property
     def pending(self) -> tuple[ToolCall, ...]:
@@ -121,6 +124,7 @@ class SuspendedTurn:
                 "answered": answered,
                 "round_usages": [_dump_usage(usage) for usage in self.round_usages],
                 "round_models": self.round_models,
+                "nested": {call_id: state.to_json() for call_id, state in self.nested.items()},
             },
             ensure_ascii=False,
         )
@@ -150,6 +154,7 @@ class SuspendedTurn:
             ),
             round_usages=tuple(Usage(**usage) for usage in value["round_usages"]),
             round_models=tuple(value.get("round_models", ())),
+            nested={call_id: cls.from_json(inner) for call_id, inner in value.get("nested", {}).items()},
         )
 
 

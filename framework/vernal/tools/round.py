@@ -144,6 +144,7 @@ class ToolRound:
             answered=tuple(self._turn.answered),
             round_usages=tuple(self._turn.round_usages),
             round_models=tuple(self._turn.round_models),
+            nested={each.call.id: each.nested for each in planned if each.nested is not None},
         )
 
     def _plan(self, call: ToolCall) -> Planned:

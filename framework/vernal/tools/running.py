@@ -14,6 +14,7 @@ from vernal.tools.context import ToolContext
 from vernal.tools.conversion import DefaultToolCallResultConverter
 from vernal.tools.exceptions import ToolExecutionException
 from vernal.tools.failures import log_failure
+from vernal.tools.interception import SuspendedTurn, TurnSuspended
 from vernal.tools.observation import ToolCallingObservationContext
 from vernal.tools.result import ToolResult
 from vernal.tools.retry import ToolTimeout, may_heal, wait_after
@@ -50,6 +51,7 @@ class Planned:
     response: ToolResponse | None = None
     raised: Exception | None = None
     waits: str | None = None
+    nested: SuspendedTurn | None = None
     earlier: bool = False
 
     def refuse(self, text: str) -> None:
@@ -168,7 +170,7 @@ class ToolRunner:
         self._tell_started(planned)
         begun = time.perf_counter()
         await self._run_observed(planned)
-        if planned.response is not None:
+        if planned.response is not None and planned.waits is None:
             self._tell_finished(planned, planned.response, time.perf_counter() - begun)
 
     async def _run_observed(self, planned: Planned) -> None:
@@ -203,6 +205,9 @@ class ToolRunner:
                     result = await self._attempt(planned, callback)
                 break
             except Exception as error:  # noqa: BLE001  # any failure of a tool is the exception processor's to judge
+                waiting = error if isinstance(error, TurnSuspended) else error.__cause__
+                if isinstance(waiting, TurnSuspended):
+                    return self._waits(planned, waiting)
                 if attempt < callback.metadata.max_attempts and may_heal(error):
                     await wait_after(attempt, callback, error)
                     attempt += 1
@@ -228,6 +233,11 @@ class ToolRunner:
                     raise ToolTimeout(timeout) from error
                 raise
         return _as_told(result)
+
+    def _waits(self, planned: Planned, inner: TurnSuspended) -> ToolResponse:
+        """The tool has asked an assistant whose turn waits for a decision: so does this call."""
+        planned.waits, planned.nested, planned.record.took_effect = str(inner), inner.state, False
+        return ToolResponse(planned.call.id, planned.call.name, planned.waits, is_error=True)
 
     async def _failed(self, planned: Planned, callback: ToolCallback, error: Exception) -> ToolResponse:
         planned.record.took_effect = isinstance(error, ToolExecutionException) and error.has_run

@@ -157,3 +157,39 @@ def test_events_tell_of_answered_calls_once() -> None:
     with client(model, lambda _: Answer("cached")).prompt("?").tools(pay).stream().events() as events:
         finished = [event for event in events if isinstance(event, ToolCallFinished)]
     assert [event.response.data for event in finished] == ["cached"]
+
+
+@pytest.mark.parametrize("form", Form)
+@pytest.mark.parametrize("face", ["call", "acall"])
+def test_a_turn_waits_with_the_assistant_that_its_tool_has_asked(form: Form, face: str) -> None:
+    """The decision is not lost in an error: the inner turn is resumed, and its answer is the tool's (LangGraph,
+    openai-agents, pydantic-ai)."""
+    inner = client(ScriptedChatModel([tool_call("pay", amount=5), "Paid."]), lambda _: Suspend("much money"))
+    asked: list[str] = []
+
+    @tool
+    def treasurer(wish: str) -> str | None:
+        """Ask the treasurer."""
+        asked.append(wish)
+        return inner.prompt(wish).tools(pay).call().content()
+
+    @tool(name="treasurer")
+    async def awaiting(wish: str) -> str | None:
+        """Ask the treasurer."""
+        asked.append(wish)
+        return await inner.prompt(wish).tools(pay).acall().content()
+
+    asking = treasurer if face == "call" else awaiting
+    model = ScriptedChatModel([tool_call("treasurer", wish="Pay 5."), "All done."])
+    outer = ChatClient(model)
+    with pytest.raises(TurnSuspended) as raised:
+        form.ask(outer.prompt("?").tools(asking))
+    state = SuspendedTurn.from_json(raised.value.state.to_json())
+    (waiting,) = state.pending
+    nested = state.nested[waiting.id]
+    assert [call.name for call in nested.pending] == ["pay"]
+    paid.clear()
+    decisions = {call.id: Allow() for call in nested.pending}
+    answer = inner.prompt().tools(pay).resume(nested, decisions).call().content()
+    assert form.ask(outer.prompt().tools(asking).resume(state, {waiting.id: Answer(answer)})).text == "All done."
+    assert (told(model)[0].data, paid, asked) == ("Paid.", [5], ["Pay 5."])
