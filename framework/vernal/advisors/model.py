@@ -15,6 +15,7 @@ from vernal.advisors.api import (
 )
 from vernal.advisors.chain import DefaultAroundAdvisorChain
 from vernal.models.chat import ChatModel
+from vernal.models.fragments import CallFragments
 from vernal.values.exchange import ChatClientRequest, ChatClientResponse
 from vernal.values.prompt import Prompt
 from vernal.values.replay import repair_calls, replayable, withhold_cut_off_calls
@@ -53,15 +54,23 @@ class ChatModelAdvisor(CallAdvisor, StreamAdvisor):
     ) -> AsyncIterator[ChatClientResponse]:
         """The chunks of the model's answer, as they arrive."""
         prompt, context = _prompt_of(request), request.context
-        used: set[str] | None = None
+        fragments, used = CallFragments(), set[str]()
+
+        def fit(chunk: ChatResponse) -> ChatResponse:
+            if not chunk.has_tool_calls:
+                return chunk
+            if not used:
+                used.update(_used_ids(prompt))
+            return repair_calls(withhold_cut_off_calls(chunk), used)
+
         with _scope(chain, self):
             chunks: AsyncIterator[ChatResponse] = self.chat_model.astream(prompt)
         try:
             async for chunk in chunks:
-                if self._checked("astream", chunk).has_tool_calls:
-                    used = _used_ids(prompt) if used is None else used
-                    chunk = repair_calls(withhold_cut_off_calls(chunk), used)
-                yield ChatClientResponse(chunk, context)
+                for whole in fragments.take(self._checked("astream", chunk)):
+                    yield ChatClientResponse(fit(whole), context)
+            for whole in fragments.rest():
+                yield ChatClientResponse(fit(whole), context)
         finally:
             close = getattr(chunks, "aclose", None)
             if close is not None:
