@@ -15,7 +15,6 @@ from vernal.http.transport import LoopTransport, TransportName
 from vernal.testing.server import Reply, replaying
 
 OK = Reply.of_json({"ok": True})
-TRANSPORTS = pytest.mark.parametrize("transport", ["aiohttp", "httpx"])
 
 
 async def ask(clients: HttpClients, url: str, content: bytes = b"{}") -> int:
@@ -31,7 +30,6 @@ async def ask(clients: HttpClients, url: str, content: bytes = b"{}") -> int:
     return response.status_code
 
 
-@TRANSPORTS
 def test_a_connection_is_used_again(transport: TransportName) -> None:
     """Requests one after the other on one loop share a connection."""
 
@@ -46,7 +44,6 @@ def test_a_connection_is_used_again(transport: TransportName) -> None:
     assert asyncio.run(main()) == 1
 
 
-@TRANSPORTS
 def test_each_loop_has_its_own_connections_which_end_with_it(transport: TransportName) -> None:
     """One `HttpClients` serves loop after loop, and leaves no connection open behind any of them."""
     clients = HttpClients(transport=transport)
@@ -61,7 +58,6 @@ def test_each_loop_has_its_own_connections_which_end_with_it(transport: Transpor
     assert clients._loop_transport()._loops == {}
 
 
-@TRANSPORTS
 def test_clients_that_are_forgotten_close_their_connections(transport: TransportName) -> None:
     """Whoever drops an `HttpClients`, even within a cycle of garbage, leaves no open connection (and no warning)."""
 
@@ -77,7 +73,6 @@ def test_clients_that_are_forgotten_close_their_connections(transport: Transport
     asyncio.run(main())
 
 
-@TRANSPORTS
 def test_closing_reaches_the_connections_of_other_loops(transport: TransportName) -> None:
     """`aclose` on one loop closes what another, still running, loop holds."""
     clients = HttpClients(transport=transport)
@@ -99,7 +94,6 @@ def test_closing_reaches_the_connections_of_other_loops(transport: TransportName
         assert connections.result() == 2
 
 
-@TRANSPORTS
 def test_plain_code_on_the_loop_can_close_too(transport: TransportName) -> None:
     """`close` on the running loop closes its connections within its next steps."""
 
@@ -113,7 +107,6 @@ def test_plain_code_on_the_loop_can_close_too(transport: TransportName) -> None:
     asyncio.run(main())
 
 
-@TRANSPORTS
 def test_the_client_to_inject_works_on_every_loop(transport: TransportName) -> None:
     """`async_client` is an ordinary httpx client that belongs to no loop."""
     clients = HttpClients(transport=transport)
@@ -150,7 +143,6 @@ def test_a_client_of_your_own_is_respected_and_left_open() -> None:
     assert seen[0].headers["x-mine"] == "1"
 
 
-@TRANSPORTS
 def test_errors_are_those_of_httpx(transport: TransportName) -> None:
     """Whatever the transport, a service that is not there, and one that hangs up, are httpx errors of the same kind."""
     with socket.socket() as unused:
@@ -184,7 +176,6 @@ def test_large_bodies_arrive_whole() -> None:
     assert asyncio.run(main()) == 3_000_000
 
 
-@TRANSPORTS
 def test_requests_go_through_a_proxy(transport: TransportName) -> None:
     """With a proxy the request goes there, for the address that was meant."""
 

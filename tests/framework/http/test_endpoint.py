@@ -30,7 +30,6 @@ from vernal.testing.server import ReplayServer, Reply, replaying
 
 R = TypeVar("R")
 OK = Reply.of_json({"ok": True})
-TRANSPORTS = pytest.mark.parametrize("transport", ["aiohttp", "httpx"])
 SECRET = "sk-very-secret"
 
 
@@ -85,7 +84,6 @@ async def stream(endpoint: Endpoint, server: ReplayServer) -> tuple[bytes, int]:
         await opened.aclose()
 
 
-@TRANSPORTS
 @pytest.mark.parametrize("ask", [post, stream])
 def test_what_heals_is_retried(ask: Callable[..., Awaitable[tuple[bytes, int]]], transport: TransportName) -> None:
     """A 503, a 429 with Retry-After and a connection that is lost before the first byte cost a retry each (R19)."""
@@ -119,7 +117,6 @@ def test_too_long_a_wait_is_an_error_that_names_it() -> None:
         against(reply, ask=post)
 
 
-@TRANSPORTS
 def test_a_stream_is_not_retried_after_its_first_byte(transport: TransportName) -> None:
     """What came is delivered, then the break is raised, and nothing is asked again (R19, R20)."""
 
@@ -139,7 +136,6 @@ def test_a_broken_answer_that_was_not_streamed_is_retried() -> None:
     assert against(Reply([b'{"ok"'], cut=True), OK, ask=post) == (b'{"ok": true}', 2)
 
 
-@TRANSPORTS
 def test_closing_early_closes_the_connection(transport: TransportName) -> None:
     """When `aclose` returns, the service learns at once that nobody listens any more (R20)."""
 
@@ -152,7 +148,6 @@ def test_closing_early_closes_the_connection(transport: TransportName) -> None:
     assert against(Reply([b"first"], hold=True), ask=asked, transport=transport)
 
 
-@TRANSPORTS
 def test_a_service_that_says_nothing_is_not_waited_for(transport: TransportName) -> None:
     """Without an answer within `first_token` there is an error that says so, and no second request."""
 
@@ -165,7 +160,6 @@ def test_a_service_that_says_nothing_is_not_waited_for(transport: TransportName)
     assert against(silent, ask=asked, transport=transport, timeouts=Timeouts(first_token=0.05)) == 1
 
 
-@TRANSPORTS
 @pytest.mark.parametrize(
     ("timeouts", "message"),
     [
@@ -229,7 +223,6 @@ def test_an_error_says_after_how_many_attempts_it_was_given_up() -> None:
     assert str(caught.value).endswith("Ask again later; the status page of the service may say more.")
 
 
-@TRANSPORTS
 def test_a_compressed_answer_is_read(transport: TransportName) -> None:
     """A service that compresses without being asked is understood."""
     reply = Reply([gzip.compress(b'{"ok": true}')], headers={"content-encoding": "gzip"})
