@@ -67,6 +67,9 @@ class ChatModelAdvisor(CallAdvisor, StreamAdvisor):
             chunks: AsyncIterator[ChatResponse] = self.chat_model.astream(prompt)
         try:
             async for chunk in chunks:
+                if type(chunk) is ChatResponse and not chunk.has_tool_calls:  # as nearly all are
+                    yield ChatClientResponse(chunk, context)
+                    continue
                 for whole in fragments.take(self._checked("astream", chunk)):
                     yield ChatClientResponse(fit(whole), context)
             for whole in fragments.rest():

@@ -245,7 +245,8 @@ async def stream(
     chain = prepared.chain()
     try:
         async for chunk in chain.next_stream(request):
-            refuse_other("a chunk of the stream", chunk, ChatClientResponse)
+            if type(chunk) is not ChatClientResponse:
+                refuse_other("a chunk of the stream", chunk, ChatClientResponse)
             yield chunk
     finally:
         await chain.aclose()

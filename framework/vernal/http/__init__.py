@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from vernal.http.classify import Refusal
     from vernal.http.dialects import map_subschemas, subschemas, told, with_any_of
     from vernal.http.endpoint import MISSHAPEN, Answer, Endpoint
+    from vernal.http.headers import read_rate_limit, request_id
     from vernal.http.members import members_of, token_count, unmapped, without_empty
     from vernal.http.refusals import read_refusal
     from vernal.http.wire import WireCache, decode_json, decode_object, encode_json, fitting_id
@@ -71,7 +72,9 @@ __all__ = [
     "fitting_id",
     "map_subschemas",
     "members_of",
+    "read_rate_limit",
     "read_refusal",
+    "request_id",
     "subschemas",
     "token_count",
     "told",
@@ -93,7 +96,9 @@ _LATER = {
     "encode_json": "wire",
     "map_subschemas": "dialects",
     "members_of": "members",
+    "read_rate_limit": "headers",
     "read_refusal": "refusals",
+    "request_id": "headers",
     "subschemas": "dialects",
     "token_count": "members",
     "told": "dialects",

@@ -77,7 +77,7 @@ class DirectPosts:
         except BaseException:
             connection.close()
             raise
-        return Response(message.code, httpx.Headers(message.raw_headers), Body(payload, connection.release))
+        return Response(message.code, message.headers, Body(payload, connection.release))
 
     def _routes_with(self, headers: httpx.Headers) -> "WireCache[httpx.URL, _Route | None]":
         texts = header_texts(headers)  # not the headers themselves, which the cache must be free to forget

@@ -74,7 +74,7 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
             if sent is not None:
                 return sent
         response = await self._send("POST", self._urls(url), self._headers(headers), content, limits)
-        return Response(response.status, httpx.Headers(response.raw_headers), Body(response.content, response.release))
+        return Response(response.status, response.headers, Body(response.content, response.release))
 
     async def _send(
         self, method: str, url: URL, headers: CIMultiDict[str], content: bytes, limits: aiohttp.ClientTimeout

@@ -50,7 +50,8 @@ class ByteStream:
         assert isinstance(body, httpx.AsyncByteStream)  # as httpx.AsyncClient demands of every transport
         self._body = body
         if "content-encoding" in response.headers:
-            decoding = httpx.Response(response.status_code, headers=response.headers, stream=body)
+            encoding = {"content-encoding": response.headers["content-encoding"]}
+            decoding = httpx.Response(response.status_code, headers=encoding, stream=body)
             self._chunks: AsyncIterator[bytes] = decoding.aiter_bytes()
             self._nowait: Callable[[], bytes] | None = None
         else:

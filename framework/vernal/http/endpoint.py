@@ -13,6 +13,7 @@ from vernal.http.byte_stream import ByteStream, earlier
 from vernal.http.classify import Refusal, refused
 from vernal.http.clients import HttpClients
 from vernal.http.errors import BrokenStreamError, ModelConnectionError, ModelError, ModelTimeoutError, ProtocolError
+from vernal.http.headers import Headers, request_id
 from vernal.http.lean import httpx
 from vernal.http.refusals import read_refusal
 from vernal.http.retry import DEFAULT_RETRY_POLICY, RetryPolicy, retry_after
@@ -45,7 +46,7 @@ DEFAULT_HEADERS: Mapping[str, str] = {
 class Answer:
     """A whole answer of a service: its headers and its body."""
 
-    headers: httpx.Headers
+    headers: Headers
     content: bytes
 
 
@@ -103,7 +104,7 @@ class Endpoint:
         """
         return await self.retry.run(lambda: self._attempt(self._begun, body, path))
 
-    def refusal(self, content: bytes, *, status: int | None = None, headers: httpx.Headers | None = None) -> ModelError:
+    def refusal(self, content: bytes, *, status: int | None = None, headers: Headers | None = None) -> ModelError:
         """The error for an error body, of a response with `status` or (None) in the middle of a stream."""
         return refused(
             self.service,
@@ -134,11 +135,11 @@ class Endpoint:
         what = f"is not one of its protocol, but begins with {text!r}" if text.strip() else "is empty"
         return ProtocolError(f"the answer {what}", service=self.service)
 
-    def broken(self, text: str, headers: httpx.Headers | None = None) -> BrokenStreamError:
+    def broken(self, text: str, headers: Headers | None = None) -> BrokenStreamError:
         """The error for a stream that ended too early; `text` says how that is known."""
         return BrokenStreamError(text, service=self.service, request_id=request_id(headers))
 
-    def late(self, what: str, limit: str, end: float | None, headers: httpx.Headers | None = None) -> ModelTimeoutError:
+    def late(self, what: str, limit: str, end: float | None, headers: Headers | None = None) -> ModelTimeoutError:
         """The error for an answer that came not in time: not within the total, else not within `limit`."""
         if end is not None and asyncio.get_running_loop().time() >= end:
             what, limit = "the answer was not whole", "total"
@@ -247,13 +248,3 @@ class Endpoint:
         if isinstance(error, httpx.ConnectTimeout | httpx.ConnectError | httpx.ProxyError):
             return ModelConnectionError(f"not reached ({reason})", service=self.service, cure=NOT_REACHED_CURE)
         return ModelConnectionError(f"the connection was lost ({reason})", service=self.service)
-
-
-def request_id(headers: httpx.Headers | None) -> str | None:
-    """The id under which the service knows the request, None where it says none."""
-    if headers is None:
-        return None
-    for name in ("x-request-id", "request-id", "apim-request-id"):
-        if name in headers:
-            return headers[name]
-    return None

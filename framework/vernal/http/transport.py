@@ -17,6 +17,7 @@ from functools import cache
 from typing import Literal
 from urllib.request import getproxies, proxy_bypass
 
+from vernal.http.headers import Headers
 from vernal.http.lean import httpx
 
 TransportName = Literal["auto", "aiohttp", "httpx"]
@@ -44,7 +45,7 @@ class Response:
     """What has arrived of a response when its headers have: as much of `httpx.Response` as its reader needs."""
 
     status_code: int
-    headers: httpx.Headers
+    headers: Headers
     stream: httpx.AsyncByteStream
 
     async def aclose(self) -> None:

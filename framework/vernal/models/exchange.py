@@ -1,17 +1,14 @@
 """One model's dealings with its service. Imported with the first request: it loads httpx and pydantic-core."""
 
-from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from collections.abc import AsyncIterator, Mapping
+from typing import ClassVar, Protocol
 
-from vernal.http.endpoint import MISSHAPEN, Endpoint, request_id
+from vernal.http.endpoint import MISSHAPEN, Endpoint
 from vernal.http.errors import ModelError, ProtocolError
+from vernal.http.headers import request_id
 from vernal.http.sse import BOM, NdjsonReader, ServerSentEvent, SseReader
 from vernal.values.prompt import Prompt
 from vernal.values.responses import ChatResponse
-
-if TYPE_CHECKING:
-    import httpx
-
 
 _WHOLE = (b"{", b"[", b"<")
 """What documents begin with, and events never."""
@@ -50,11 +47,11 @@ class Exchange:
         """The body for `prompt`, and the path under the address of the endpoint."""
         raise NotImplementedError
 
-    def read(self, prompt: Prompt, content: bytes, headers: "httpx.Headers") -> ChatResponse:
+    def read(self, prompt: Prompt, content: bytes, headers: Mapping[str, str]) -> ChatResponse:
         """The response that `content`, a whole answer, stands for."""
         raise NotImplementedError
 
-    def assembler(self, prompt: Prompt, headers: "httpx.Headers") -> Assembler:
+    def assembler(self, prompt: Prompt, headers: Mapping[str, str]) -> Assembler:
         """What assembles a streamed answer to `prompt`."""
         raise NotImplementedError
 
@@ -79,7 +76,14 @@ class Exchange:
             while data and not assembler.ended:
                 data = await stream.read()
                 for event in reader.feed(data) if data else reader.close():
-                    response = self._add(assembler, event, last=not data)
+                    try:
+                        response = assembler.add(event)
+                    except MISSHAPEN as error:
+                        raise self.endpoint.misshapen(event[1]) from error
+                    except ProtocolError as error:
+                        if data:
+                            raise
+                        raise self.endpoint.broken("the stream ended in the middle") from error  # what was left of it
                     if response is not None:
                         yield response
                     if assembler.ended:
@@ -104,21 +108,11 @@ class Exchange:
             return first == b"<"
         return first in _WHOLE if first else "application/json" in content_type
 
-    def _whole(self, prompt: Prompt, content: bytes, headers: "httpx.Headers") -> ChatResponse:
+    def _whole(self, prompt: Prompt, content: bytes, headers: Mapping[str, str]) -> ChatResponse:
         try:
             return self.read(prompt, content, headers)
         except MISSHAPEN as error:
             raise self.endpoint.misshapen(content) from error
-
-    def _add(self, assembler: Assembler, event: ServerSentEvent, *, last: bool) -> ChatResponse | None:
-        try:
-            return assembler.add(event)
-        except MISSHAPEN as error:
-            raise self.endpoint.misshapen(event[1]) from error
-        except ProtocolError as error:
-            if last:  # what is left when the bytes end
-                raise self.endpoint.broken("the stream ended in the middle") from error
-            raise
 
     def _finish(self, assembler: Assembler, last: ServerSentEvent) -> ChatResponse:
         try:

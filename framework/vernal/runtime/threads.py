@@ -48,7 +48,10 @@ async def run_in_thread(function: Callable[P, R], *args: P.args, **kwargs: P.kwa
         else:
             future.set_exception(error)
 
-    _start(_Job(loop, partial(function, *args, **kwargs), settle))
+    def tell(result: Any, error: BaseException | None) -> None:
+        loop.call_soon_threadsafe(settle, result, error)
+
+    _start(_Job(loop, partial(function, *args, **kwargs), tell))
     return await future
 
 
@@ -61,21 +64,25 @@ async def run_together(works: Sequence[Callable[[], R]]) -> list[tuple[R | None,
     loop = asyncio.get_running_loop()
     ended: asyncio.Future[None] = loop.create_future()
     outcomes: list[Any] = [None] * len(works)
-    running = len(works)
+    told: list[int] = []
 
-    def settle(index: int, result: Any, error: BaseException | None) -> None:
-        nonlocal running
-        outcomes[index] = result, error
-        running -= 1
+    def settle(error: BaseException | None) -> None:
         if ended.done():
             return
-        if error is not None and not isinstance(error, Exception):
+        if error is not None:
             ended.set_exception(error)
-        elif not running:
+        else:
             ended.set_result(None)
 
+    def tell(index: int, result: Any, error: BaseException | None) -> None:
+        outcomes[index] = result, error
+        told.append(index)
+        fatal = None if isinstance(error, Exception) else error
+        if fatal is not None or len(told) == len(works):  # the loop is woken once; two of the last may both do it
+            loop.call_soon_threadsafe(settle, fatal)
+
     for index, work in enumerate(works):
-        _start(_Job(loop, work, partial(settle, index)))
+        _start(_Job(loop, work, partial(tell, index)))
     await ended
     return outcomes
 
@@ -90,17 +97,17 @@ def _start(job: "_Job") -> None:
 
 
 class _Job:
-    """Work for a thread, with a copy of the context variables of who makes it; `settle` is told on the loop."""
+    """Work for a thread, with a copy of the context variables of who makes it; `tell` is told there of its outcome."""
 
-    __slots__ = ("context", "loop", "settle", "work")
+    __slots__ = ("context", "loop", "tell", "work")
 
     def __init__(
         self,
         loop: asyncio.AbstractEventLoop,
         work: Callable[[], Any],
-        settle: Callable[[Any, BaseException | None], None],
+        tell: Callable[[Any, BaseException | None], object],
     ) -> None:
-        self.loop, self.work, self.settle = loop, work, settle
+        self.loop, self.work, self.tell = loop, work, tell
         self.context = contextvars.copy_context()
 
     def run(self) -> tuple[Any, BaseException | None]:
@@ -118,7 +125,7 @@ class _Job:
 
     def deliver(self, outcome: tuple[Any, BaseException | None]) -> None:
         try:
-            self.loop.call_soon_threadsafe(self.settle, *outcome)
+            self.tell(*outcome)
         except RuntimeError:
             return  # the loop is closed: the caller is gone, and a late result is dropped
 

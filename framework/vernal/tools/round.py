@@ -201,7 +201,9 @@ class ToolRound:
             wanted = callback is not None and (callback.metadata.return_direct or RETURN_DIRECT in response.metadata)
             direct = direct and wanted and not response.is_error
             responses.append(response)
-        message = self._generation.output.copy(tool_calls=tuple(call.call for call in planned))
+        message, calls = self._generation.output, tuple(call.call for call in planned)
+        if any(call is not asked for call, asked in zip(calls, message.tool_calls, strict=True)):
+            message = message.copy(tool_calls=calls)
         history = (*self._prompt.messages, message, ToolResponseMessage(responses))
         return ToolExecutionResult(history, direct)
 

@@ -94,13 +94,16 @@ def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is no JSON")
 
 
-_decode = json.JSONDecoder(parse_constant=_refuse_constant).decode
+_decoder = json.JSONDecoder(parse_constant=_refuse_constant)
 """Made once: `json.loads` with an option makes a decoder for each call, which takes as long as the decoding."""
 
 
 def _loads(text: str) -> Any:
     try:
-        value = _decode(text)
+        # Nothing stands around the object that nearly all models give; to look for it costs as much as to read it.
+        value, end = _decoder.raw_decode(text) if text[:1] == "{" else (None, -1)
+        if end != len(text):
+            value = _decoder.decode(text)
     except (ValueError, RecursionError):
         return _NO_JSON
     if text.count("{") + text.count("[") > DEEPEST and _is_deep(value):

@@ -209,6 +209,8 @@ def _text(value: object, owner: str) -> str:
 
 
 def _items(values: Iterable[Any], kind: type, what: str) -> tuple[Any, ...]:
+    if values == ():
+        return ()
     items = values if type(values) is tuple else tuple(values)
     for item in items:
         if not isinstance(item, kind):

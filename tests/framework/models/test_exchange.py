@@ -1,16 +1,14 @@
 """What every exchange does with what a service sends, whatever its protocol."""
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
 from vernal import AssistantMessage, ChatResponse, Exchange, Generation, Prompt, ServiceChatModel
 from vernal.http import BrokenStreamError, ModelError, NdjsonReader, ProtocolError, ServerSentEvent
 from vernal.testing.server import Reply, replaying
-
-if TYPE_CHECKING:
-    import httpx
 
 IDENTIFIED = {"x-request-id": "req_1"}
 
@@ -51,11 +49,11 @@ class WordExchange(Exchange):
         """Always the same."""
         return b"{}", ""
 
-    def read(self, prompt: Prompt, content: bytes, headers: "httpx.Headers") -> ChatResponse:
+    def read(self, prompt: Prompt, content: bytes, headers: Mapping[str, str]) -> ChatResponse:
         """One word."""
         return Words(self).add((b"", content)) or said("")
 
-    def assembler(self, prompt: Prompt, headers: "httpx.Headers") -> Words:
+    def assembler(self, prompt: Prompt, headers: Mapping[str, str]) -> Words:
         """Word by word."""
         return Words(self)
 

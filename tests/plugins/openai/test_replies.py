@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import httpx
 import pytest
 
 from vernal import RateLimit, Usage
@@ -12,7 +13,7 @@ from vernal_openai.replies import ResponseHeaders, finish_reason, read_response,
 def read(message: dict[str, Any], finish: str | None = "stop", **root: Any) -> Any:
     """The response for a body with one choice."""
     body = {"choices": [{"index": 0, "message": message, "finish_reason": finish}], **root}
-    return read_response(body, service="test", headers=ResponseHeaders([]))
+    return read_response(body, service="test", headers=ResponseHeaders({}))
 
 
 @pytest.mark.parametrize(
@@ -84,21 +85,23 @@ def test_usage_has_its_parts() -> None:
 def test_limits_and_request_id_are_read_from_headers() -> None:
     """What the service says of the caller's limits: counts, and resets in seconds."""
     headers = ResponseHeaders(
-        [
-            (b"X-RateLimit-Limit-Requests", b"60"),
-            (b"x-ratelimit-remaining-requests", b"59"),
-            (b"x-ratelimit-reset-requests", b"6m0.5s"),
-            (b"x-ratelimit-remaining-tokens", b"many"),
-            (b"x-ratelimit-reset-tokens", b"20ms"),
-            (b"x-request-id", b"req_1"),
-        ]
+        httpx.Headers(
+            {
+                "X-RateLimit-Limit-Requests": "60",
+                "x-ratelimit-remaining-requests": "59",
+                "x-ratelimit-reset-requests": "6m0.5s",
+                "x-ratelimit-remaining-tokens": "many",
+                "x-ratelimit-reset-tokens": "20ms",
+                "x-request-id": "req_1",
+            }
+        )
     )
     assert headers.rate_limit == RateLimit(60, 59, 360.5, None, None, 0.02)
     assert headers.properties == {"request_id": "req_1"}
-    assert ResponseHeaders([]).rate_limit is None
+    assert ResponseHeaders({}).rate_limit is None
 
 
 def test_an_answer_without_choices_is_no_answer() -> None:
     """A body of another kind is an error that says what it has."""
     with pytest.raises(ProtocolError, match=r"no choices, but \['object'\]"):
-        read_response({"object": "list"}, service="test", headers=ResponseHeaders([]))
+        read_response({"object": "list"}, service="test", headers=ResponseHeaders({}))

@@ -33,7 +33,7 @@ def delta(finish: str | None = None, index: int = 0, **members: Any) -> dict[str
 
 def stream(*chunks: dict[str, Any], end_mark: bool = True) -> tuple[list[ChatResponse], ChatResponse]:
     """The responses that are given for the chunks of a stream, and their aggregate."""
-    assembler = StreamAssembler("test", ResponseHeaders([]))
+    assembler = StreamAssembler("test", ResponseHeaders({}))
     given = [response for chunk in chunks if (response := assembler.add(chunk)) is not None]
     given.append(assembler.finish(end_mark=end_mark))
     aggregator = MessageAggregator()

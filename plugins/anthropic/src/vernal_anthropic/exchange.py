@@ -1,15 +1,12 @@
 """How prompts and answers travel to and from Anthropic's service. Imported with the first request."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from vernal import AssistantMessage, ChatResponse, Exchange, Generation, Prompt
 from vernal.http import Endpoint, ServerSentEvent, decode_json
 from vernal_anthropic.replies import Reply
 from vernal_anthropic.requests import RequestWriter
-
-if TYPE_CHECKING:
-    import httpx
-
 
 END_MARK = b"[DONE]"
 """What some gateways send after the end, as other protocols do."""
@@ -28,20 +25,20 @@ class AnthropicExchange(Exchange):
         """The body for `prompt`; all requests go to one address."""
         return self._writer.body(prompt, stream=stream), ""
 
-    def read(self, prompt: Prompt, content: bytes, headers: "httpx.Headers") -> ChatResponse:
+    def read(self, prompt: Prompt, content: bytes, headers: Mapping[str, str]) -> ChatResponse:
         """The response for a whole answer; an error in its place is raised."""
         message = self.endpoint.read_object(content)
         if message.get("error"):
             raise self.endpoint.refusal(content)
-        reply = Reply(self.endpoint.service, headers.raw)
+        reply = Reply(self.endpoint.service, headers)
         said = message["content"] or ()
         reply.blocks = [{"type": "text", "text": said}] if isinstance(said, str) else [dict(block) for block in said]
         reply.note(message)
         return reply.build()
 
-    def assembler(self, prompt: Prompt, headers: "httpx.Headers") -> "StreamAssembler":
+    def assembler(self, prompt: Prompt, headers: Mapping[str, str]) -> "StreamAssembler":
         """What assembles a streamed answer."""
-        return StreamAssembler(self.endpoint, Reply(self.endpoint.service, headers.raw))
+        return StreamAssembler(self.endpoint, Reply(self.endpoint.service, headers))
 
 
 class StreamAssembler:

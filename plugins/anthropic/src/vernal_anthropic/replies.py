@@ -1,6 +1,6 @@
 """What the service answers, read into vernal's values. Imported with the first request."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,11 +13,10 @@ from vernal import (
     ChatResponseMetadata,
     FinishReason,
     Generation,
-    RateLimit,
     ToolCall,
     Usage,
 )
-from vernal.http import ProtocolError, encode_json, members_of, token_count, unmapped
+from vernal.http import ProtocolError, encode_json, members_of, read_rate_limit, request_id, token_count, unmapped
 from vernal_anthropic.messages import BLOCKS, is_ours
 
 FINISH_REASONS: Mapping[str, FinishReason] = {
@@ -30,13 +29,15 @@ FINISH_REASONS: Mapping[str, FinishReason] = {
     "refusal": FinishReason.CONTENT_FILTER,
 }
 ROOT_MEMBERS = frozenset({"id", "type", "role", "model", "content", "stop_reason", "stop_sequence", "usage", "delta"})
-LIMITS = b"anthropic-ratelimit-"
+LIMIT_HEADERS = tuple(
+    f"anthropic-ratelimit-{what}-{said}" for what in ("requests", "tokens") for said in ("limit", "remaining", "reset")
+)
 
 
 class Reply:
     """One answer in the making: its blocks as they came, and what is said of it as a whole."""
 
-    def __init__(self, service: str, headers: Iterable[tuple[bytes, bytes]]) -> None:
+    def __init__(self, service: str, headers: Mapping[str, str]) -> None:
         self.blocks: list[dict[str, Any]] = []
         self.stop_reason: str | None = None
         self._service = service
@@ -44,8 +45,9 @@ class Reply:
         self._model: str | None = None
         self._stop: dict[str, Any] = {}
         self._usage: dict[str, Any] = {}
-        self._properties: dict[str, Any] = {}
-        self._rate_limit = self._read_headers(headers)
+        identifier = request_id(headers)
+        self._properties: dict[str, Any] = {} if identifier is None else {"request_id": identifier}
+        self._rate_limit = read_rate_limit(headers, LIMIT_HEADERS, _seconds)
 
     def note(self, message: Mapping[str, Any]) -> None:
         """Take in what a message, or the change of one, says beside its blocks; later numbers replace earlier ones.
@@ -91,16 +93,6 @@ class Reply:
             ),
         )
 
-    def _read_headers(self, headers: Iterable[tuple[bytes, bytes]]) -> RateLimit | None:
-        limits: dict[str, str] = {}
-        for name, value in headers:
-            name = name.lower()
-            if name.startswith(LIMITS):
-                limits[name[len(LIMITS) :].decode("latin-1")] = value.decode("latin-1")
-            elif name == b"request-id":
-                self._properties["request_id"] = value.decode("latin-1")
-        return _rate_limit(limits) if limits else None
-
 
 def read_usage(usage: Mapping[str, Any]) -> Usage:
     """The usage: the service counts cached tokens apart from the other input, here they are part of it."""
@@ -134,21 +126,6 @@ def _is_unsigned(block: Mapping[str, Any]) -> bool:
 
 def _joined(blocks: list[dict[str, Any]], kind: str) -> str:
     return "".join(block.get(kind) or "" for block in blocks if block.get("type") == kind)
-
-
-def _rate_limit(limits: Mapping[str, str]) -> RateLimit:
-    return RateLimit(
-        _count(limits.get("requests-limit")),
-        _count(limits.get("requests-remaining")),
-        _seconds(limits.get("requests-reset")),
-        _count(limits.get("tokens-limit")),
-        _count(limits.get("tokens-remaining")),
-        _seconds(limits.get("tokens-reset")),
-    )
-
-
-def _count(text: str | None) -> int | None:
-    return int(text) if text is not None and text.isdigit() else None
 
 
 def _seconds(time: str | None) -> float | None:

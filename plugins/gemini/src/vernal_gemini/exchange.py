@@ -3,16 +3,13 @@
 import dataclasses
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 from vernal import ChatResponse, Exchange, Prompt
 from vernal.http import Endpoint, Refusal, ServerSentEvent, decode_json, read_refusal
 from vernal_gemini.replies import Reply
 from vernal_gemini.requests import RequestWriter
-
-if TYPE_CHECKING:
-    import httpx
 
 END_MARK = b"[DONE]"
 """What some gateways send after the end, as other protocols do."""
@@ -33,14 +30,14 @@ class GeminiExchange(Exchange):
         name = quote(model if "/" in model else f"models/{model}", safe="/")
         return body, f"/{name}:streamGenerateContent?alt=sse" if stream else f"/{name}:generateContent"
 
-    def read(self, prompt: Prompt, content: bytes, headers: "httpx.Headers") -> ChatResponse:
+    def read(self, prompt: Prompt, content: bytes, headers: Mapping[str, str]) -> ChatResponse:
         """The response for a whole answer, also for the list of chunks that a stream without events is."""
         value, reply = decode_json(content), Reply(self.endpoint)
         for chunk in value if isinstance(value, list) and value else [value]:
             reply.add(self.checked(chunk, content))
         return reply.build()
 
-    def assembler(self, prompt: Prompt, headers: "httpx.Headers") -> "StreamAssembler":
+    def assembler(self, prompt: Prompt, headers: Mapping[str, str]) -> "StreamAssembler":
         """What assembles a streamed answer."""
         return StreamAssembler(self)
 

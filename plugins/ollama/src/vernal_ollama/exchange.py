@@ -1,17 +1,13 @@
 """How prompts and answers travel to and from Ollama. Imported with the first request."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing
-from typing import TYPE_CHECKING
 
 from vernal import ChatResponse, Exchange, Prompt
 from vernal.http import Endpoint, NdjsonReader, NotFoundError
 from vernal_ollama.pulling import pull_model
 from vernal_ollama.replies import AnswerReader
 from vernal_ollama.requests import RequestWriter
-
-if TYPE_CHECKING:
-    import httpx
 
 PATH = "/api/chat"
 
@@ -30,12 +26,12 @@ class OllamaExchange(Exchange):
         """The body for `prompt`, and the path of chats."""
         return self._writer.body(prompt, stream=stream), PATH
 
-    def read(self, prompt: Prompt, content: bytes, headers: "httpx.Headers") -> ChatResponse:
+    def read(self, prompt: Prompt, content: bytes, headers: Mapping[str, str]) -> ChatResponse:
         """The response for a whole answer; an error in its place is raised."""
         answer = AnswerReader(self.endpoint)
         return answer.build(answer.read(content))
 
-    def assembler(self, prompt: Prompt, headers: "httpx.Headers") -> AnswerReader:
+    def assembler(self, prompt: Prompt, headers: Mapping[str, str]) -> AnswerReader:
         """What assembles a streamed answer."""
         return AnswerReader(self.endpoint)
 

@@ -1,7 +1,7 @@
 """How prompts and answers travel to and from a service of OpenAI's protocol. Imported with the first request."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from vernal import ChatResponse, Exchange, Generation, Prompt, ToolCall
 from vernal.http import Endpoint, ServerSentEvent, decode_json, encode_json
@@ -10,9 +10,6 @@ from vernal_openai.replies import ResponseHeaders, is_error, read_response
 from vernal_openai.requests import RequestWriter
 from vernal_openai.schemas import without_added_nulls
 from vernal_openai.streams import StreamAssembler
-
-if TYPE_CHECKING:
-    import httpx
 
 END_MARK = b"[DONE]"
 
@@ -29,7 +26,7 @@ class OpenAiExchange(Exchange):
         """The body for `prompt`, and where it goes."""
         return self.writer.body(prompt, stream=stream), self.address.path(self.writer.prepared(prompt).model)
 
-    def read(self, prompt: Prompt, content: bytes, headers: "httpx.Headers") -> ChatResponse:
+    def read(self, prompt: Prompt, content: bytes, headers: Mapping[str, str]) -> ChatResponse:
         """The response for a whole answer; an error in its place is raised."""
         body = self.endpoint.read_object(content)
         if is_error(body):
@@ -37,14 +34,14 @@ class OpenAiExchange(Exchange):
         response = read_response(
             body,
             service=self.endpoint.service,
-            headers=ResponseHeaders(headers.raw),
+            headers=ResponseHeaders(headers),
             audio_type=self.writer.prepared(prompt).audio_type,
         )
         return self.relaxed(prompt, response)
 
-    def assembler(self, prompt: Prompt, headers: "httpx.Headers") -> "_Assembler":
+    def assembler(self, prompt: Prompt, headers: Mapping[str, str]) -> "_Assembler":
         """What assembles a streamed answer."""
-        return _Assembler(self, prompt, ResponseHeaders(headers.raw))
+        return _Assembler(self, prompt, ResponseHeaders(headers))
 
     def relaxed(self, prompt: Prompt, response: ChatResponse) -> ChatResponse:
         """The response without the nulls that strict schemas ask for in place of what was optional (OAI-11)."""

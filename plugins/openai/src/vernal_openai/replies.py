@@ -14,11 +14,19 @@ from vernal import (
     FinishReason,
     Generation,
     Media,
-    RateLimit,
     ToolCall,
     Usage,
 )
-from vernal.http import ProtocolError, encode_json, members_of, token_count, unmapped, without_empty
+from vernal.http import (
+    ProtocolError,
+    encode_json,
+    members_of,
+    read_rate_limit,
+    request_id,
+    token_count,
+    unmapped,
+    without_empty,
+)
 from vernal_openai.audio import WAV, AudioCollector
 from vernal_openai.messages import EXTRA
 
@@ -50,6 +58,9 @@ MESSAGE_MEMBERS = frozenset(
     {"role", "content", "tool_calls", "function_call", "reasoning", "reasoning_content", "audio"}
 )
 CALL_MEMBERS = frozenset({"index", "id", "type", "function"})
+LIMIT_HEADERS = tuple(
+    f"x-ratelimit-{said}-{what}" for what in ("requests", "tokens") for said in ("limit", "remaining", "reset")
+)
 EMPTY: Mapping[str, Any] = {}
 
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
@@ -213,33 +224,10 @@ class ResponseHeaders:
 
     __slots__ = ("properties", "rate_limit")
 
-    def __init__(self, headers: Iterable[tuple[bytes, bytes]]) -> None:
-        limits: dict[str, str] = {}
-        self.properties: dict[str, Any] = {}
-        for name, value in headers:
-            if name[:2] not in (b"x-", b"X-"):
-                continue
-            name = name.lower()
-            if name.startswith(b"x-ratelimit-"):
-                limits[name[12:].decode("latin-1")] = value.decode("latin-1")
-            elif name == b"x-request-id":
-                self.properties["request_id"] = value.decode("latin-1")
-        self.rate_limit = _rate_limit(limits) if limits else None
-
-
-def _rate_limit(limits: Mapping[str, str]) -> RateLimit:
-    return RateLimit(
-        _count(limits.get("limit-requests")),
-        _count(limits.get("remaining-requests")),
-        _duration(limits.get("reset-requests")),
-        _count(limits.get("limit-tokens")),
-        _count(limits.get("remaining-tokens")),
-        _duration(limits.get("reset-tokens")),
-    )
-
-
-def _count(text: str | None) -> int | None:
-    return int(text) if text is not None and text.isdigit() else None
+    def __init__(self, headers: Mapping[str, str]) -> None:
+        identifier = request_id(headers)
+        self.properties = {} if identifier is None else {"request_id": identifier}
+        self.rate_limit = read_rate_limit(headers, LIMIT_HEADERS, _duration)
 
 
 def _duration(text: str | None) -> float | None:

@@ -59,7 +59,9 @@ class StreamAssembler:
             message = collected.add(choice)
             telling = telling or collected.finish_reason
             if message is not None:
-                generations = (*generations, *(NOTHING for _ in range(index - len(generations))), Generation(message))
+                if index > len(generations):
+                    generations += (NOTHING,) * (index - len(generations))
+                generations = (*generations, Generation(message))
         if telling or not generations:
             self._note(chunk)
         return ChatResponse(generations, self._metadata) if generations else None
@@ -117,7 +119,8 @@ class _Choice:
             if not isinstance(reason, str):
                 raise TypeError(f"a finish reason is {reason!r}; a text is wanted")
             self.finish_reason = reason
-        if len(choice) > 3:  # more than index, delta and finish_reason
+        # More than index, delta and finish_reason; most services say of each piece that it has no probabilities.
+        if len(choice) > 3 and (len(choice) > 4 or choice.get("logprobs", choice) is not None):
             for name, value in unmapped(choice, CHOICE_MEMBERS).items():
                 _merge(self._properties, name, value)
         content = delta.get("content")
