@@ -32,27 +32,37 @@ def is_known() -> bool:
     return version is not None and OLDEST <= (int(version[1]), int(version[2])) <= NEWEST
 
 
+class Route:
+    """Where requests go, as aiohttp's connector asks for it, and the head that they share."""
+
+    __slots__ = ("head", "request")
+
+    def __init__(self, request: aiohttp.ClientRequest) -> None:
+        lines = [f"POST {request.url.raw_path_qs} HTTP/1.1"]
+        lines += [f"{name}: {value}" for name, value in request.headers.items() if name.lower() != "content-length"]
+        self.request = request
+        self.head = "\r\n".join([*lines, "Content-Length: "]).encode()
+
+
 class DirectPosts:
-    """POST requests over the connections of `session`."""
+    """POST requests over the connections of `session`, by `connector`."""
 
-    def __init__(self, session: aiohttp.ClientSession) -> None:
-        self._session = session
-        self._routes: WireCache[httpx.Headers, WireCache[httpx.URL, _Route | None]] = WireCache(self._routes_with)
+    def __init__(self, session: aiohttp.ClientSession, connector: aiohttp.BaseConnector) -> None:
+        self._session, self._connector = session, connector
+        self._routes: WireCache[httpx.Headers, WireCache[httpx.URL, Route | None]] = WireCache(self._routes_with)
 
-    async def send(
-        self, url: httpx.URL, headers: httpx.Headers, content: bytes, limits: aiohttp.ClientTimeout
-    ) -> Response | None:
-        """Send `content`; None where the request is one for the session.
+    def route(self, url: httpx.URL, headers: httpx.Headers) -> Route | None:
+        """How requests with `headers` go to `url`; None where the session is to be asked, which knows more."""
+        return self._routes(headers)(url)
+
+    async def send(self, route: Route, content: bytes, limits: aiohttp.ClientTimeout) -> Response:
+        """Send `content`; the body of the response is unread.
 
         Raises:
             httpx.TransportError: as httpx's own transport does.
         """
-        route = self._routes(headers)(url)
-        connector = self._session.connector
-        if route is None or connector is None:
-            return None
         try:
-            connection = await connector.connect(route.request, traces=[], timeout=limits)
+            connection = await self._connector.connect(route.request, traces=[], timeout=limits)
         except TimeoutError as error:
             raise httpx.ConnectTimeout(f"Connection timeout to host {route.request.url}") from error
         except (aiohttp.ClientError, OSError) as error:
@@ -79,12 +89,11 @@ class DirectPosts:
             raise
         return Response(message.code, message.headers, Body(payload, connection.release))
 
-    def _routes_with(self, headers: httpx.Headers) -> "WireCache[httpx.URL, _Route | None]":
+    def _routes_with(self, headers: httpx.Headers) -> "WireCache[httpx.URL, Route | None]":
         texts = header_texts(headers)  # not the headers themselves, which the cache must be free to forget
-        return WireCache(lambda url: self._route(url, texts))
+        return WireCache(lambda url: self._made(url, texts))
 
-    def _route(self, url: httpx.URL, headers: list[tuple[str, str]]) -> "_Route | None":
-        """None where the session is better asked: it knows the errors of what cannot be sent, too."""
+    def _made(self, url: httpx.URL, headers: list[tuple[str, str]]) -> "Route | None":
         target = URL(str(url), encoded=True)
         if (
             target.scheme not in ("http", "https")
@@ -96,16 +105,4 @@ class DirectPosts:
             return None
         loop = asyncio.get_running_loop()
         request = aiohttp.ClientRequest("POST", target, headers=CIMultiDict(headers), loop=loop, session=self._session)
-        return _Route(request)
-
-
-class _Route:
-    """Where requests go, as aiohttp's connector asks for it, and the head that they share."""
-
-    __slots__ = ("__weakref__", "head", "request")
-
-    def __init__(self, request: aiohttp.ClientRequest) -> None:
-        lines = [f"POST {request.url.raw_path_qs} HTTP/1.1"]
-        lines += [f"{name}: {value}" for name, value in request.headers.items() if name.lower() != "content-length"]
-        self.request = request
-        self.head = "\r\n".join([*lines, "Content-Length: "]).encode()
+        return Route(request)

@@ -6,6 +6,7 @@ that was lost as a connection that took too long, keeps cookies between callers,
 
 import io
 import ssl
+from collections.abc import Awaitable
 
 import aiohttp
 from multidict import CIMultiDict
@@ -36,7 +37,7 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
         )
         self._proxy = proxy
         self._timeouts: dict[tuple[float | None, float | None, float | None], aiohttp.ClientTimeout] = {}
-        self._direct = DirectPosts(self._session) if proxy is None and is_known() else None
+        self._direct = DirectPosts(self._session, connector) if proxy is None and is_known() else None
         self._urls: WireCache[httpx.URL, URL] = WireCache(lambda url: URL(str(url), encoded=True))
         self._headers: WireCache[httpx.Headers, CIMultiDict[str]] = WireCache(lambda h: CIMultiDict(header_texts(h)))
 
@@ -60,19 +61,25 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
             extensions={"http_version": b"HTTP/1.1", "reason_phrase": (response.reason or "").encode()},
         )
 
-    async def post(
+    def post(
         self, url: httpx.URL, headers: httpx.Headers, content: bytes, connect_timeout: float | None
-    ) -> Response:
+    ) -> Awaitable[Response]:
         """Send `content`; what a request of httpx would be made from for it (and taken apart here) is left out.
 
         Raises:
             httpx.TransportError: as httpx's own transport does.
         """
         limits = self._timeout(connect=connect_timeout)
+        route = None
         if self._direct is not None and len(content) < LARGE_BODY:
-            sent = await self._direct.send(url, headers, content, limits)
-            if sent is not None:
-                return sent
+            route = self._direct.route(url, headers)
+        if self._direct is None or route is None:
+            return self._post_by_session(url, headers, content, limits)
+        return self._direct.send(route, content, limits)
+
+    async def _post_by_session(
+        self, url: httpx.URL, headers: httpx.Headers, content: bytes, limits: aiohttp.ClientTimeout
+    ) -> Response:
         response = await self._send("POST", self._urls(url), self._headers(headers), content, limits)
         return Response(response.status, response.headers, Body(response.content, response.release))
 

@@ -1,6 +1,7 @@
 """HTTP clients: one set of connections for each event loop, behind one httpx client."""
 
 import ssl
+from collections.abc import Awaitable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -57,9 +58,9 @@ class HttpClients:
             )
         return self._shared
 
-    async def post(
+    def post(
         self, url: "httpx.URL", headers: "httpx.Headers", content: bytes, *, connect_timeout: float | None = None
-    ) -> "Response | httpx.Response":
+    ) -> "Awaitable[Response | httpx.Response]":
         """Send `content` to `url`; the body of the response is unread, and the caller closes its stream.
 
         It goes straight to the transport, which spares what `httpx.AsyncClient` does for each request (merging,
@@ -71,8 +72,8 @@ class HttpClients:
         """
         if self.client is not None:
             request = self.client.build_request("POST", url, headers=headers, content=content)
-            return await self.client.send(request, stream=True)
-        return await self._loop_transport().post(url, headers, content, connect_timeout)
+            return self.client.send(request, stream=True)
+        return self._loop_transport().post(url, headers, content, connect_timeout)
 
     async def aclose(self) -> None:
         """Close all connections that were made here; a client of your own stays open."""

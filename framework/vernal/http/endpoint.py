@@ -92,7 +92,7 @@ class Endpoint:
         Raises:
             ModelError: the request failed, after the retries that might have healed it.
         """
-        return await self.retry.run(lambda: self._attempt(self._whole, body, path))
+        return await self.retry.run(self._attempt, self._whole, body, path)
 
     async def stream(self, body: bytes, path: str = "") -> "ByteStream":
         """Send `body`, to `path` under the address, and give the answer as it arrives; the caller closes it.
@@ -102,7 +102,7 @@ class Endpoint:
         Raises:
             ModelError: the request failed, after the retries that might have healed it.
         """
-        return await self.retry.run(lambda: self._attempt(self._begun, body, path))
+        return await self.retry.run(self._attempt, self._begun, body, path)
 
     def refusal(self, content: bytes, *, status: int | None = None, headers: Headers | None = None) -> ModelError:
         """The error for an error body, of a response with `status` or (None) in the middle of a stream."""

@@ -5,10 +5,11 @@ import logging
 import random
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import ParamSpec, TypeVar
 
 from vernal.http.errors import ModelError
 
+P = ParamSpec("P")
 R = TypeVar("R")
 
 logger = logging.getLogger("vernal.http")
@@ -48,12 +49,12 @@ class RetryPolicy:
         longest = min(self.initial_delay * 2.0 ** (attempt - 1), self.max_delay)
         return longest * random.uniform(0.5, 1.0)  # spreads callers, protects nothing
 
-    async def run(self, attempt: Callable[[], Awaitable[R]]) -> R:
+    async def run(self, attempt: Callable[P, Awaitable[R]], *args: P.args, **kwargs: P.kwargs) -> R:
         """The result of `attempt`, tried again as this policy says."""
         number = 1
         while True:
             try:
-                return await attempt()
+                return await attempt(*args, **kwargs)
             except ModelError as error:
                 delay = self.delay(number, error)
                 if delay is None:

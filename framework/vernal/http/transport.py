@@ -74,15 +74,15 @@ class LoopTransport(httpx.AsyncBaseTransport):
         """Send `request` on the running loop's connections; the body of the response is unread."""
         return await self._transport(request.url).handle_async_request(request)
 
-    async def post(
+    def post(
         self, url: httpx.URL, headers: httpx.Headers, content: bytes, connect_timeout: float | None
-    ) -> "Response | httpx.Response":
+    ) -> "Awaitable[Response | httpx.Response]":
         """Send `content` on the running loop's connections; the body of the response is unread."""
         transport = self._transport(url)
         post: Post | None = getattr(transport, "post", None)  # a shorter way than by a whole request of httpx
         if post is not None:
-            return await post(url, headers, content, connect_timeout)
-        return await transport.handle_async_request(_request(url, headers, content, connect_timeout))
+            return post(url, headers, content, connect_timeout)
+        return transport.handle_async_request(_request(url, headers, content, connect_timeout))
 
     async def aclose(self) -> None:
         """Close the connections of all loops; those of another loop are closed there."""

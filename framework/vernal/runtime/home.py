@@ -65,12 +65,14 @@ class Home:
         """Run `function` to its end for a blocking caller."""
         return self.prepare_blocking(function, *args, **kwargs).wait()
 
-    async def run(self, function: Callable[P, Coroutine[Any, Any, R]], *args: P.args, **kwargs: P.kwargs) -> R:
+    def run(
+        self, function: Callable[P, Coroutine[Any, Any, R]], *args: P.args, **kwargs: P.kwargs
+    ) -> Coroutine[Any, Any, R]:
         """Run `function` to its end for an asynchronous caller."""
         loop = self._running()
         if loop is None or loop is asyncio.get_running_loop():
-            return await function(*args, **kwargs)
-        return await run_on_loop(loop, partial(function, *args, **kwargs))
+            return function(*args, **kwargs)
+        return run_on_loop(loop, partial(function, *args, **kwargs))
 
     def stream(self, open: Callable[[], AsyncIterator[T]]) -> AsyncIterator[T]:  # noqa: A002  # says what it does
         """The items of an asynchronous iterator; where nothing has to be crossed, that iterator itself."""

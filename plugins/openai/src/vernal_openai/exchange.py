@@ -7,7 +7,7 @@ from vernal import ChatResponse, Exchange, Generation, Prompt, ToolCall
 from vernal.http import Endpoint, ServerSentEvent, decode_json, encode_json
 from vernal_openai.addresses import Address
 from vernal_openai.replies import ResponseHeaders, is_error, read_response
-from vernal_openai.requests import RequestWriter
+from vernal_openai.requests import Prepared, RequestWriter
 from vernal_openai.schemas import without_added_nulls
 from vernal_openai.streams import StreamAssembler
 
@@ -31,36 +31,38 @@ class OpenAiExchange(Exchange):
         body = self.endpoint.read_object(content)
         if is_error(body):
             raise self.endpoint.refusal(content, status=_status(body.get("error")))
+        prepared = self.writer.prepared(prompt)
         response = read_response(
             body,
             service=self.endpoint.service,
             headers=ResponseHeaders(headers),
-            audio_type=self.writer.prepared(prompt).audio_type,
+            audio_type=prepared.audio_type,
         )
-        return self.relaxed(prompt, response)
+        return relaxed(response, prepared)
 
     def assembler(self, prompt: Prompt, headers: Mapping[str, str]) -> "_Assembler":
         """What assembles a streamed answer."""
         return _Assembler(self, prompt, ResponseHeaders(headers))
 
-    def relaxed(self, prompt: Prompt, response: ChatResponse) -> ChatResponse:
-        """The response without the nulls that strict schemas ask for in place of what was optional (OAI-11)."""
-        if not response.has_tool_calls or not (prepared := self.writer.prepared(prompt)).strict:
-            return response
-        schemas = {callback.definition.name: callback.definition.input_schema for callback in prepared.tool_callbacks}
-        return response.copy(
-            generations=tuple(
-                Generation(
-                    generation.output.copy(
-                        tool_calls=tuple(
-                            _without_nulls(call, schemas.get(call.name, {})) for call in generation.output.tool_calls
-                        )
-                    ),
-                    generation.metadata,
-                )
-                for generation in response.generations
+
+def relaxed(response: ChatResponse, prepared: Prepared) -> ChatResponse:
+    """The response without the nulls that strict schemas ask for in place of what was optional (OAI-11)."""
+    if not prepared.strict or not response.has_tool_calls:
+        return response
+    schemas = {callback.definition.name: callback.definition.input_schema for callback in prepared.tool_callbacks}
+    return response.copy(
+        generations=tuple(
+            Generation(
+                generation.output.copy(
+                    tool_calls=tuple(
+                        _without_nulls(call, schemas.get(call.name, {})) for call in generation.output.tool_calls
+                    )
+                ),
+                generation.metadata,
             )
+            for generation in response.generations
         )
+    )
 
 
 def _without_nulls(call: ToolCall, schema: Mapping[str, Any]) -> ToolCall:
@@ -83,12 +85,11 @@ def _status(error: object) -> int | None:
 class _Assembler:
     """Reads the events of one stream; an error in the place of one is raised (R20)."""
 
-    __slots__ = ("_chunks", "_exchange", "_prompt", "ended")
+    __slots__ = ("_chunks", "_exchange", "_prepared", "ended")
 
     def __init__(self, exchange: OpenAiExchange, prompt: Prompt, headers: ResponseHeaders) -> None:
-        self._exchange, self._prompt = exchange, prompt
-        audio_type = exchange.writer.prepared(prompt).audio_type
-        self._chunks = StreamAssembler(exchange.endpoint.service, headers, audio_type)
+        self._exchange, self._prepared = exchange, exchange.writer.prepared(prompt)
+        self._chunks = StreamAssembler(exchange.endpoint.service, headers, self._prepared.audio_type)
         self.ended = False
 
     def add(self, event: ServerSentEvent) -> ChatResponse | None:
@@ -105,4 +106,4 @@ class _Assembler:
         return self._chunks.add(chunk)
 
     def finish(self) -> ChatResponse:
-        return self._exchange.relaxed(self._prompt, self._chunks.finish(end_mark=self.ended))
+        return relaxed(self._chunks.finish(end_mark=self.ended), self._prepared)
