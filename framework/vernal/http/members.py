@@ -9,7 +9,7 @@ from vernal.values.mappings import EMPTY
 
 def members_of(value: object) -> Mapping[str, Any]:
     """`value` where it is an object, else one without members: what is said beside an answer never spoils it."""
-    return value if isinstance(value, Mapping) else EMPTY
+    return value if type(value) is dict or isinstance(value, Mapping) else EMPTY
 
 
 def unmapped(members: Mapping[str, Any], mapped: frozenset[str]) -> dict[str, Any]:

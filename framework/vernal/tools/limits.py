@@ -179,7 +179,9 @@ class ToolCallLimits:
     def _limit_of(self, tool_name: str) -> int | None:
         if tool_name in self.excluded_tools:
             return None
-        limit = self.max_calls_per_tool.get(tool_name, self.max_calls_per_tool_default)
+        limit = self.max_calls_per_tool_default
+        if self.max_calls_per_tool:
+            limit = self.max_calls_per_tool.get(tool_name, limit)
         return None if limit == UNLIMITED else limit
 
 
