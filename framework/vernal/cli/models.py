@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from vernal.cli.inspection import Inspection
 from vernal.context.application_context import ApplicationContext
@@ -14,6 +14,7 @@ from vernal.models.chat import ChatModel
 from vernal.models.choice import OFFLINE, ChatModelChoice
 from vernal.models.provider import ChatModelProvider
 from vernal.values.prompt import Prompt
+from vernal.values.records import dataclass
 
 LATER = "a provider needs asynchronous beans, which only start with the application; --check starts it"
 QUESTION = "Answer with the single word: ready"

@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, get_args, get_origin
 
 from vernal.cli.inspection import Inspection
@@ -17,6 +17,7 @@ from vernal.tools.collection import ask_providers, expand_tools
 from vernal.tools.customization import ToolCustomizer, customized
 from vernal.tools.decorator import tools_of_class
 from vernal.tools.definition import ToolMetadata
+from vernal.values.records import dataclass
 
 LATER = "known when the application runs; --start lists it"
 CLIENT = "every client"

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from vernal.context.conditions.base import Condition, ConditionContext
@@ -12,6 +12,7 @@ from vernal.context.definitions import BeanDefinition, Origin
 from vernal.context.failures.errors import KeptOut
 from vernal.context.ordering import AutoConfigurationOrder
 from vernal.context.registry import DefinitionRegistry
+from vernal.values.records import dataclass
 
 if TYPE_CHECKING:
     from vernal.context.settings import Environment

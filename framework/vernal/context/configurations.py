@@ -2,7 +2,6 @@
 
 import inspect
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ from vernal.context.definitions import BeanDefinition, Construction, Origin, Ori
 from vernal.context.failures.errors import AnnotationError, ScopeError
 from vernal.context.marks import BEAN, CONDITIONS, CONFIGURATION, PRIMARY, BeanMark, ConfigurationMark, get_mark
 from vernal.context.points import bean_type_of, construction_of, context_manager, hints_of, points_of
+from vernal.values.records import dataclass
 
 if TYPE_CHECKING:
     from vernal.context.conditions.base import Condition

@@ -1,11 +1,11 @@
 """What is known of a bean before it exists: its definition, where it comes from, and what it asks for."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from vernal.context.types import type_name
+from vernal.values.records import dataclass
 
 if TYPE_CHECKING:
     from dependency_injector.providers import Provider

@@ -1,7 +1,6 @@
 """The graph of an application: which bean is given to which parameter, checked while nothing is built."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ from vernal.context.registry import DefinitionRegistry, preferred
 from vernal.context.settings.errors import SettingsError
 from vernal.context.types import found_under, short_type_name, type_name
 from vernal.errors import ConfigurationError
+from vernal.values.records import dataclass
 
 if TYPE_CHECKING:
     from vernal.context.plugins import Plugin

@@ -3,12 +3,12 @@
 import asyncio
 from collections.abc import Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
-from dataclasses import dataclass
 from typing import Any
 
 from vernal.context.definitions import BeanDefinition
 from vernal.context.failures.errors import BeanCloseError, describe_exception
 from vernal.context.steps import Steps
+from vernal.values.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,11 @@ A mark only notes what was said; nothing is wrapped, so marks and conditions may
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, TypeVar, overload
 
 from vernal.context.definitions import Scope
 from vernal.values.choices import chosen
+from vernal.values.records import dataclass
 
 C = TypeVar("C", bound=type)
 F = TypeVar("F", bound=Callable[..., object])

@@ -1,8 +1,9 @@
 """`ObjectProvider[T]` and `Named`: ways for a parameter to say more than a type."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+
+from vernal.values.records import dataclass
 
 if TYPE_CHECKING:
     from vernal.context.application_context import ApplicationContext

@@ -5,8 +5,9 @@ import types
 import typing
 from abc import ABCMeta
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, get_args, get_origin
+
+from vernal.values.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from vernal.http.errors import (
@@ -20,6 +19,7 @@ from vernal.http.errors import (
     ServiceError,
 )
 from vernal.values.mappings import EMPTY
+from vernal.values.records import dataclass
 
 QUOTA_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "billing_error"})
 QUOTA_PHRASES = re.compile(r"credit balance is too low|insufficient balance", re.IGNORECASE)

@@ -6,7 +6,7 @@ Imported when the first request is made: it loads httpx.
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeVar
 
 from vernal.http.byte_stream import ByteStream, earlier
@@ -21,6 +21,7 @@ from vernal.http.timeouts import Timeouts
 from vernal.http.tokens import TokenProvider, fresh_token
 from vernal.http.transport import Response
 from vernal.http.wire import decode_json
+from vernal.values.records import dataclass
 
 R = TypeVar("R")
 

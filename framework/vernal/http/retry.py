@@ -4,10 +4,10 @@ import asyncio
 import logging
 import random
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from typing import ParamSpec, TypeVar
 
 from vernal.http.errors import ModelError
+from vernal.values.records import dataclass
 
 P = ParamSpec("P")
 R = TypeVar("R")

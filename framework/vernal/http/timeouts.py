@@ -1,6 +1,6 @@
-"""How long a model request may take."""
+from vernal.values.records import dataclass
 
-from dataclasses import dataclass
+"""How long a model request may take."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,13 +12,13 @@ import sys
 import threading
 import weakref
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 from urllib.request import getproxies, proxy_bypass
 
 from vernal.http.headers import Headers
 from vernal.http.lean import httpx
+from vernal.values.records import dataclass
 
 TransportName = Literal["auto", "aiohttp", "httpx"]
 

@@ -3,11 +3,11 @@
 import difflib
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from vernal.errors import ConfigurationError
 from vernal.models.chat import ChatModel
 from vernal.models.provider import ChatModelProvider
+from vernal.values.records import dataclass
 
 OFFLINE = "offline"
 OURS = ("openai", "anthropic", "gemini", "ollama")

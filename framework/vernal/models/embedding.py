@@ -1,10 +1,10 @@
 """The interface to an embedding model: texts in, vectors out."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from vernal.runtime.faces import Face, TwoFaced
+from vernal.values.records import dataclass
 from vernal.values.usage import EMPTY_USAGE, Usage
 
 

@@ -8,12 +8,12 @@ A mixin that is no subclass of the interface is completed by the class that take
 import functools
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from vernal.runtime.portal import run_blocking
 from vernal.runtime.streams import AsyncStream, Stream, iterate_in_thread
 from vernal.runtime.threads import run_in_thread
+from vernal.values.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,13 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from vernal.context import Application, ApplicationContext, ConditionReport, bean, configuration
+from vernal.values.records import dataclass
 
 if TYPE_CHECKING:
     from dependency_injector.containers import Container

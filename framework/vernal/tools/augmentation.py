@@ -4,7 +4,7 @@ import copy
 import inspect
 import json
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, is_dataclass
+from dataclasses import is_dataclass
 from typing import Any, Generic, Self, TypeVar
 
 from vernal.tools.callback import ToolCallback
@@ -14,6 +14,7 @@ from vernal.tools.definition import ToolDefinition, ToolMetadata
 from vernal.tools.exceptions import InvalidToolError, ToolArgumentsError
 from vernal.tools.parameters import InjectedParameter
 from vernal.values.arguments import parse_arguments
+from vernal.values.records import dataclass
 
 T = TypeVar("T")
 

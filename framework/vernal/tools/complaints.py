@@ -2,10 +2,10 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from vernal.tools.schema import part_at
+from vernal.values.records import dataclass
 
 _SHOWN = 5
 """How many complaints are told at once: the first ones are what helps."""

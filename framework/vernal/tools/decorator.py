@@ -1,7 +1,7 @@
 """`@tool`: a mark on functions and methods, which stay what they are."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial, partialmethod
 from types import MappingProxyType, MethodType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 from vernal.tools.definition import DEFAULT_METADATA, ToolEffects, ToolMetadata
 from vernal.tools.parameters import names_used
 from vernal.values.mappings import EMPTY
+from vernal.values.records import dataclass
 
 if TYPE_CHECKING:
     from vernal.tools.conversion import ToolCallResultConverter

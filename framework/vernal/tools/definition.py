@@ -1,12 +1,12 @@
 """What a tool is: its definition, which the model sees, and its metadata, which the engine follows."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from vernal.values.choices import chosen
 from vernal.values.mappings import frozen
+from vernal.values.records import dataclass
 
 
 class ToolEffects(StrEnum):

@@ -2,9 +2,9 @@
 
 import inspect
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from vernal.values.mappings import EMPTY
+from vernal.values.records import dataclass
 
 _SUMMARY = "."
 

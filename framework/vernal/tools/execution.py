@@ -1,9 +1,9 @@
 """What the manager gives back when it has executed the tool calls of a response."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from vernal.values.messages import AssistantMessage, Message, ToolResponseMessage
+from vernal.values.records import dataclass
 from vernal.values.responses import ChatGenerationMetadata, FinishReason, Generation
 
 TOOL_ID = "toolId"

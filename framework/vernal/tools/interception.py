@@ -3,7 +3,7 @@
 import inspect
 import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import zip_longest
 from typing import Any, Self
 
@@ -12,6 +12,7 @@ from vernal.tools.context import ToolContext
 from vernal.tools.definition import ToolDefinition, ToolEffects, ToolMetadata
 from vernal.values.choices import chosen
 from vernal.values.messages import AssistantMessage, Message, ToolCall, ToolResponse
+from vernal.values.records import dataclass
 from vernal.values.serialization import (
     dump_call,
     dump_messages,

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from vernal.errors import UsageError, VernalError
@@ -10,6 +10,7 @@ from vernal.tools.execution import PARTIAL_TOOL_RESPONSES, ToolExecutionResult
 from vernal.values.choices import chosen
 from vernal.values.mappings import frozen
 from vernal.values.messages import AssistantMessage, ToolResponseMessage
+from vernal.values.records import dataclass
 from vernal.values.responses import ChatGenerationMetadata, FinishReason, Generation
 from vernal.values.turn import Turn
 from vernal.values.usage import Usage

@@ -7,13 +7,13 @@ import sys
 import types
 import typing
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial, partialmethod
 from typing import Annotated, Any, Union, get_args, get_origin
 
 from vernal.tools.context import ToolContext
 from vernal.tools.exceptions import InvalidToolError
 from vernal.tools.generics import substituted, type_arguments
+from vernal.values.records import dataclass
 
 UNSET: Any = inspect.Parameter.empty
 

@@ -2,7 +2,6 @@
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -16,6 +15,7 @@ from vernal.tools.generics import generic_owner
 from vernal.tools.naming import description_from_name, warn_of_name
 from vernal.tools.parameters import InjectedParameter, ToolSignature, read_signature, underlying
 from vernal.tools.schema import complete_object_schema
+from vernal.values.records import dataclass
 
 if TYPE_CHECKING:
     from vernal.tools.binding import Binder

@@ -1,10 +1,11 @@
 """What happens in a turn, as typed events in the order in which it happens."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from vernal.values.messages import Message, ToolResponse
+from vernal.values.records import dataclass
 from vernal.values.responses import ChatResponse
 from vernal.values.usage import EMPTY_USAGE, Usage
 

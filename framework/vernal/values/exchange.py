@@ -1,11 +1,12 @@
 """What travels through the advisor chain: a request with its context on the way in, a response on the way out."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Self
 
 from vernal.values.events import ChatEvent
 from vernal.values.messages import Message, ToolCall
 from vernal.values.prompt import Prompt
+from vernal.values.records import dataclass
 from vernal.values.responses import ChatResponse
 from vernal.values.usage import EMPTY_USAGE, Usage
 

@@ -1,11 +1,12 @@
 """Messages of a conversation, the tool calls that a model asks for, and the responses that tools give."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import Any, Self
 
 from vernal.values.mappings import EMPTY, frozen
+from vernal.values.records import dataclass
 
 
 class MessageType(StrEnum):

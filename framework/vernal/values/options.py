@@ -2,10 +2,10 @@
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from vernal.values.mappings import frozen
+from vernal.values.records import dataclass
 
 if TYPE_CHECKING:
     from vernal.tools.callback import ToolCallback

@@ -1,11 +1,12 @@
 """A prompt: the messages for a model, and the options for this request."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Self
 
 from vernal.values.messages import Message, SystemMessage, ToolResponseMessage, UserMessage
 from vernal.values.options import ChatOptions
+from vernal.values.records import dataclass
 
 if TYPE_CHECKING:
     from vernal.values.turn import Turn

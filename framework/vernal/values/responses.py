@@ -2,12 +2,12 @@
 
 import dataclasses
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Self
 
 from vernal.values.mappings import EMPTY, frozen
 from vernal.values.messages import AssistantMessage, ToolCall
+from vernal.values.records import dataclass
 from vernal.values.usage import EMPTY_USAGE, Usage
 
 

@@ -1,7 +1,8 @@
 """Token usage: one meaning for all providers, summed exactly over the rounds of a turn (R22)."""
 
-from dataclasses import dataclass
 from typing import Any
+
+from vernal.values.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)

@@ -1,11 +1,11 @@
 """What is drawn of an application: its beans, and who is given whom."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from vernal.context.definitions import BeanDefinition, OriginKind
 from vernal.context.types import short_type_name, type_name
+from vernal.values.records import dataclass
 
 Beans = Mapping[str, BeanDefinition]
 Graph = Mapping[str, tuple[str, ...]]

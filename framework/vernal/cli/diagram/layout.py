@@ -5,10 +5,11 @@ within each layer by the mean place of the neighbours, then heights that keep th
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from itertools import pairwise
 from statistics import fmean
+
+from vernal.values.records import dataclass
 
 _SWEEPS = 12
 _WAYPOINT = 14.0

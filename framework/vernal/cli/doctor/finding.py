@@ -1,7 +1,8 @@
 """What the doctor finds."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from vernal.values.records import dataclass
 
 
 class Level(StrEnum):

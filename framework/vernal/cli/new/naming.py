@@ -3,7 +3,6 @@
 import builtins
 import keyword
 import re
-from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Literal
 
@@ -11,6 +10,7 @@ from vernal.context.plugins import load_plugins
 from vernal.context.settings import Environment
 from vernal.context.settings.names import fold
 from vernal.errors import UsageError
+from vernal.values.records import dataclass
 
 Kind = Literal["plugin", "app"]
 

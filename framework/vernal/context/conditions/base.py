@@ -3,11 +3,12 @@
 import importlib.util
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from vernal.context.conditions.outcome import ConditionOutcome
 from vernal.context.marks import CONDITIONS, get_mark, set_mark
+from vernal.values.records import dataclass
 
 if TYPE_CHECKING:
     from vernal.context.registry import DefinitionRegistry

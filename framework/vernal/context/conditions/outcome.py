@@ -1,8 +1,10 @@
 """What conditions decided, kept as it was when it was decided."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from vernal.values.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

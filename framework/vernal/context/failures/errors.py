@@ -17,11 +17,11 @@ ConfigurationError
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from vernal.context.definitions import BeanDefinition, InjectionPoint, Origin
 from vernal.errors import ConfigurationError
+from vernal.values.records import dataclass
 
 if TYPE_CHECKING:
     from vernal.context.conditions.outcome import ConditionOutcome

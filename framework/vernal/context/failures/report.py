@@ -1,7 +1,9 @@
 """A failure as data, ready to be shown or sent."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
+
+from vernal.values.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,9 +1,9 @@
 """What can be wrong with a setting, as data; the text is made from it and never shows a secret."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from vernal.errors import ConfigurationError
+from vernal.values.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ from vernal.context.settings.errors import SettingsError
 from vernal.context.settings.masking import MASK, hide_passwords
 from vernal.context.settings.names import variable_of
 from vernal.context.settings.shapes import NAME, leaves, shape_of_model, type_name
+from vernal.values.records import dataclass
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo

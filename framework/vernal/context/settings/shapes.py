@@ -3,7 +3,7 @@
 import types
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field, is_dataclass
+from dataclasses import field, is_dataclass
 from datetime import timedelta
 from enum import Enum
 from functools import lru_cache
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_
 from pydantic import BaseModel, ByteSize, RootModel, Secret, SecretBytes, SecretStr
 
 from vernal.context.settings.base import fallback
+from vernal.values.records import dataclass
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo

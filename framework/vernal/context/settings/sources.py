@@ -2,11 +2,12 @@
 
 import logging
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from vernal.context.settings.errors import SettingProblem, SettingsError
 from vernal.context.settings.names import NESTED, ROOT, fold
+from vernal.values.records import dataclass
 
 _log = logging.getLogger("vernal.settings")
 

@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from vernal.context.settings.base import PluginsSettings, RootSettings, Settings
@@ -10,6 +9,7 @@ from vernal.context.settings.errors import SettingProblem, SettingsError
 from vernal.context.settings.names import ROOT, fold, nearest, variable_of
 from vernal.context.settings.shapes import Shape, leaves, shape_of_model
 from vernal.context.settings.sources import Node, SettingValue
+from vernal.values.records import dataclass
 
 if TYPE_CHECKING:
     from vernal.context.settings.environment import Environment

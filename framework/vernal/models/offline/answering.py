@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from vernal.models.offline.facts import Facts
 from vernal.models.offline.planning import Plan, Planner
@@ -13,6 +12,7 @@ from vernal.tools.definition import ToolDefinition
 from vernal.values.messages import AssistantMessage, Message, ToolCall, ToolResponse, ToolResponseMessage, UserMessage
 from vernal.values.options import ToolCallingChatOptions
 from vernal.values.prompt import Prompt
+from vernal.values.records import dataclass
 
 MOST_READ = 4000
 """How many characters of the prompt are read."""

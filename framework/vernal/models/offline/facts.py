@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from vernal.models.offline.parameters import Parameter
 from vernal.models.offline.words import split_name, stem
+from vernal.values.records import dataclass
 
 _DEEPEST = 8
 _MOST = 200

@@ -2,7 +2,7 @@
 
 import copy
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from vernal.models.offline.facts import NO_FACTS, Facts
@@ -12,6 +12,7 @@ from vernal.models.offline.parameters import SPECIFIC, Parameter, choices_in, pa
 from vernal.models.offline.reading import Mention, Reading, link
 from vernal.models.offline.schemas import NOTHING, Schema, accepts, choices, kinds, least, properties, required, resolve
 from vernal.models.offline.words import stem
+from vernal.values.records import dataclass
 
 _DEEPEST = 4
 _NO = word_set("no not without don't dont never exclude excluding skip non un isn't")

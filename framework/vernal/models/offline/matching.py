@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from vernal.models.offline.lexicon import GREETINGS, PREPOSITIONS, STOP, TOOL_STOP
 from vernal.models.offline.reading import Reading
 from vernal.models.offline.schemas import branches, choices, properties, resolve
 from vernal.models.offline.words import kindred, related, split_name, stem, stems, subject
 from vernal.tools.definition import ToolDefinition
+from vernal.values.records import dataclass
 
 ENOUGH = 1.5
 """The score from which a tool is called: one word of its name or its description."""

@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from vernal.models.offline.lexicon import ARTICLES, PREPOSITIONS, word_set
 from vernal.models.offline.reading import Mention, Reading
 from vernal.models.offline.schemas import Schema, accepts, branches, choices, kinds, resolve
 from vernal.models.offline.words import split_name, stem, stems, subject
+from vernal.values.records import dataclass
 
 Suits = dict[str, float]
 

@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from vernal.models.offline.facts import NO_FACTS, Facts
@@ -12,6 +12,7 @@ from vernal.models.offline.matching import ENOUGH, OfferedTool, select, vocabula
 from vernal.models.offline.reading import Reading, clauses, read
 from vernal.models.offline.words import split_name, stem
 from vernal.tools.definition import ToolDefinition
+from vernal.values.records import dataclass
 
 _LOOK_UPS = word_set("find get lookup look search fetch list read resolve")
 

@@ -4,12 +4,13 @@
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from vernal.models.offline.lexicon import JOINERS, PREPOSITIONS, STOP, word_set
 from vernal.models.offline.tokens import Token, expressions, tokens
 from vernal.models.offline.words import stem
+from vernal.values.records import dataclass
 
 TEXTS = frozenset({"name", "code", "words", "quoted", "initial"})
 """Kinds of mentions that may stand beside each other in one list."""

@@ -6,11 +6,11 @@ import functools
 import json
 import math
 import re
-from dataclasses import dataclass
 from typing import Any
 
 from vernal.models.offline.lexicon import MONTHS, NUMBERS, WEEKDAYS
 from vernal.models.offline.words import stem
+from vernal.values.records import dataclass
 
 _JSON = json.JSONDecoder()
 _MONTH = rf"(?:{'|'.join(f'{month[:3]}(?:{month[3:]})?' for month in MONTHS)}|sept)\.?"
