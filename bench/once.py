@@ -15,6 +15,7 @@ def floor(url: str, model: str) -> str | None:
     """The answer of the loop written by hand."""
     import asyncio
 
+    sys.modules["click"] = None  # type: ignore[assignment]  # httpx loads its command line where one is installed
     from floor import Floor
 
     return asyncio.run(Floor(url, model, [get_weather]).ask())
@@ -30,4 +31,4 @@ def vernal() -> str | None:
 
 
 if __name__ == "__main__":
-    print(floor(*sys.argv[2:]) if sys.argv[1] == "floor" else vernal())
+    print("ANSWER", floor(*sys.argv[2:]) if sys.argv[1] == "floor" else vernal())

@@ -93,12 +93,12 @@ def interleaved(repetitions: int, measure: Callable[[str], Figures]) -> Pairs:
 
 
 def started(arguments: list[str], *, until: str | None = None, **environment: str) -> float:
-    """Milliseconds from the start of a Python process to its end, or to the line `until` on its output."""
+    """Milliseconds from the start of a process to its end, or to a line of its output that begins with `until`."""
     begun = time.perf_counter()
     command = [sys.executable, *arguments]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=clean_environment(**environment)) as process:
         assert process.stdout is not None
-        found = any(line.rstrip("\n") == until for line in process.stdout) if until is not None else None
+        found = any(line.startswith(until) for line in process.stdout) if until is not None else None
         if until is None:
             process.wait()
         elapsed = time.perf_counter() - begun
