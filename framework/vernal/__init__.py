@@ -419,7 +419,10 @@ if not TYPE_CHECKING:  # to a type checker an unknown name must be an error
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from importlib import import_module
 
-        value = globals()[name] = getattr(import_module(f"vernal.{module}"), name)
+        from vernal.runtime.loading import loading
+
+        with loading(f"vernal.{module}"):
+            value = globals()[name] = getattr(import_module(f"vernal.{module}"), name)
         return value
 
     def __dir__() -> list[str]:

@@ -1,8 +1,6 @@
 """`Application`: what an application is made of, and how it becomes a started context."""
 
-import gc
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any
@@ -19,27 +17,13 @@ from vernal.context.failures.errors import KeptOut
 from vernal.context.graph import BeanGraph
 from vernal.context.ordering import AutoConfigurationOrder
 from vernal.errors import UsageError
+from vernal.runtime.loading import loading
 
 if TYPE_CHECKING:
     from dependency_injector.containers import Container
 
     from vernal.context.plugins import LoadedPlugins
     from vernal.context.settings import Environment
-
-
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    """What a start loads and links stays, so that the collector walks it several times for nothing: 50 of 340 ms."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            if not gc.get_freeze_count():
-                gc.freeze()  # what is frozen, and thawed at once, counts as old: it is looked at as seldom as that
-                gc.unfreeze()
-            gc.enable()
 
 
 class Application:
@@ -170,7 +154,7 @@ class Application:
             raise UsageError("this application is left more often than it was entered")
         return self._entered.pop()
 
-    @_collector_paused()
+    @loading("vernal.context.plugins.loading")
     def _decided(self) -> ApplicationContext:
         """A context in which everything is decided, checked and linked, and nothing is built."""
         self._collection = self.conditions = self.environment = self.loaded_plugins = None

@@ -18,6 +18,7 @@ from urllib.request import getproxies, proxy_bypass
 
 from vernal.http.headers import Headers
 from vernal.http.lean import httpx
+from vernal.runtime.loading import loading
 from vernal.values.records import dataclass
 
 TransportName = Literal["auto", "aiohttp", "httpx"]
@@ -111,7 +112,8 @@ class LoopTransport(httpx.AsyncBaseTransport):
         route = (self._carrier(proxy), url.scheme, proxy)
         transport = connections.transports.get(route)
         if transport is None:
-            transport = connections.transports[route] = self._make(*route)
+            with loading("aiohttp" if route[0] == "aiohttp" else "httpcore"):
+                transport = connections.transports[route] = self._make(*route)
         return transport
 
     def _open(self, loop: asyncio.AbstractEventLoop) -> "_LoopConnections":
@@ -131,7 +133,7 @@ class LoopTransport(httpx.AsyncBaseTransport):
 
         Measured: a request on an open connection costs 430 µs of CPU on httpx's own transport and 110 µs on aiohttp;
         200 conversations at once run at 60 and at 1,400 a second, since httpx's pool looks at every connection for
-        every request. But aiohttp costs 170 ms to import, and httpx's own transport 40: who asks once does without aiohttp.
+        every request. But aiohttp costs 170 ms to import, and httpx's own transport 40: who asks once does without.
         It knows no SOCKS proxies.
         """
         if self._options.transport != "auto":

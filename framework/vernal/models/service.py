@@ -10,6 +10,7 @@ from vernal.http.errors import AuthenticationError
 from vernal.http.retry import DEFAULT_RETRY_POLICY, RetryPolicy
 from vernal.http.timeouts import Timeouts
 from vernal.models.chat import ChatModel
+from vernal.runtime.loading import loading
 from vernal.runtime.streams import AsyncStream
 from vernal.values.prompt import Prompt
 from vernal.values.responses import ChatResponse
@@ -104,4 +105,5 @@ class ServiceChatModel(ServiceModel, ChatModel):
 
     @cached_property
     def _exchange(self) -> "Exchange":
-        return self.connect()
+        with loading("vernal.http.endpoint"):
+            return self.connect()

@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from vernal.runtime.loading import loading
 from vernal.tools.conversion import DefaultToolCallResultConverter, ToolCallResultConverter
 from vernal.tools.decorator import ToolMark
 from vernal.tools.definition import ToolDefinition, ToolMetadata
@@ -98,8 +99,9 @@ def prepare(
 def _binder(
     name: str, signature: ToolSignature, docs: ToolDocs, input_type: Any, input_schema: Mapping[str, Any] | None
 ) -> "tuple[Binder, Mapping[str, Any]]":
-    from vernal.tools.binding import SchemaBinder, SignatureBinder, WholeBinder  # with pydantic: not at import
-    from vernal.tools.validation import SchemaCheck, signature_check, whole_check
+    with loading("vernal.tools.binding"):  # pydantic comes with it: not at import
+        from vernal.tools.binding import SchemaBinder, SignatureBinder, WholeBinder
+        from vernal.tools.validation import SchemaCheck, signature_check, whole_check
 
     shown = None
     if input_schema is not None:
