@@ -16,11 +16,13 @@ HERE = Path(__file__).parent
 
 
 def clean_environment(**more: str) -> dict[str, str]:
-    """The environment without proxies, and without settings of the person who runs this."""
+    """The environment without proxies and settings of the person who runs this; bytecode is written, to be read."""
     kept = {
         name: value
         for name, value in os.environ.items()
-        if not name.lower().endswith("_proxy") and not name.startswith(("VERNAL_", "OPENAI_"))
+        if not name.lower().endswith("_proxy")
+        and not name.startswith(("VERNAL_", "OPENAI_"))
+        and name != "PYTHONDONTWRITEBYTECODE"
     }
     return {**kept, "PYTHONHASHSEED": "0", **more}
 
