@@ -101,7 +101,7 @@ _decoder = json.JSONDecoder(parse_constant=_refuse_constant)
 def _loads(text: str) -> Any:
     try:
         # Nothing stands around the object that nearly all models give; to look for it costs as much as to read it.
-        value, end = _decoder.raw_decode(text) if text[:1] == "{" else (None, -1)
+        value, end = _decoder.raw_decode(text) if isinstance(text, str) and text[:1] == "{" else (None, -1)
         if end != len(text):
             value = _decoder.decode(text)
     except (ValueError, RecursionError):

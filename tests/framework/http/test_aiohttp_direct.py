@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vernal.http import HttpClients
+from vernal.http import HttpClients, request_id
 from vernal.http.aiohttp_direct import is_known
 from vernal.http.transport import Response
 
@@ -108,22 +108,19 @@ def test_it_sends_what_the_session_would(path: str, headers: dict[str, str], con
 @pytest.mark.parametrize("name", ["x-name", "authorization"])
 @pytest.mark.parametrize("end", ["\r\nx-more: 1", "\n", "\0"])
 def test_no_header_can_end_early(name: str, end: str) -> None:
-    """A header that would end before its end is refused, and nothing of it is sent."""
-    connections: list[object] = []
-
-    async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        connections.append(await reader.read())
-        writer.close()
+    """A header that would end before its end is refused; nothing is sent, and the next request is."""
+    seen: list[tuple[bytes, bytes]] = []
 
     async def main() -> None:
-        async with serving(handler) as url:
+        async with serving(answering(ANSWER, seen=seen)) as url:
             clients = HttpClients(transport="aiohttp")
-            with pytest.raises(httpx.UnsupportedProtocol):
-                await post(clients, url, headers={name: f"value{end}"})
+            with pytest.raises(httpx.UnsupportedProtocol, match=f"the header '{name}' holds a line break or a NUL"):
+                await post(clients, url, b"refused", headers={name: f"value{end}"})
+            await whole(await post(clients, url, b"sent"))
             await clients.aclose()
 
     asyncio.run(main())
-    assert b"".join(str(sent).encode() for sent in connections) in (b"", b"b''")
+    assert [body for _, body in seen] == [b"sent"]
 
 
 def test_answers_that_come_before_the_answer_are_skipped() -> None:
@@ -152,17 +149,24 @@ def test_answers_that_come_before_the_answer_are_skipped() -> None:
     ],
     ids=["closed", "1.0", "to-the-end", "chunked", "empty"],
 )
-def test_a_connection_that_cannot_serve_again_is_not_used_again(answer: bytes, body: bytes, closing: bool) -> None:
-    """Whatever ends an answer, it is whole, and the next request is answered too."""
+def test_a_connection_serves_as_long_as_it_can(answer: bytes, body: bytes, closing: bool) -> None:
+    """Whatever ends an answer, it is whole; the next request takes the same connection, or a new one where it must."""
+    connections: list[object] = []
+    answers = answering(answer, closing=closing)
+
+    async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        connections.append(writer)
+        await answers(reader, writer)
 
     async def main() -> list[bytes]:
-        async with serving(answering(answer, closing=closing)) as url:
+        async with serving(handler) as url:
             clients = HttpClients(transport="aiohttp")
             bodies = [await whole(await post(clients, url)) for _ in range(2)]
             await clients.aclose()
             return bodies
 
     assert asyncio.run(main()) == [body, body]
+    assert len(connections) == (2 if closing else 1)
 
 
 @pytest.mark.parametrize("answer", [b"HELLO\r\n\r\n", b"HTTP/1.1 200 OK\r\ncontent-length: x\r\n\r\n", b""])
@@ -234,6 +238,21 @@ def test_whoever_reads_on_after_the_end_is_told() -> None:
             await clients.aclose()
 
     asyncio.run(main())
+
+
+def test_an_id_that_is_no_text_can_be_shown() -> None:
+    """Bytes that are no UTF-8 in the id of a request leave nothing in it that no output takes."""
+
+    async def main() -> str | None:
+        answer = ANSWER.replace(b"content-length", b"x-request-id: req_\xe9\r\ncontent-length")
+        async with serving(answering(answer)) as url:
+            clients = HttpClients(transport="aiohttp")
+            response = await post(clients, url)
+            await whole(response)
+            await clients.aclose()
+            return request_id(response.headers)
+
+    assert asyncio.run(main()) == "req_?"
 
 
 def test_headers_of_each_request_are_forgotten_with_it() -> None:

@@ -42,6 +42,19 @@ def stream(*chunks: dict[str, Any], end_mark: bool = True) -> tuple[list[ChatRes
     return given, aggregator.response
 
 
+def test_members_that_are_not_known_are_kept_whichever_known_ones_are_there() -> None:
+    """OAI-12: a choice without an index, or with null probabilities beside it, loses nothing; null ones say nothing."""
+    chunk = {"choices": [{"delta": {"content": "a"}, "stop_reason": 7}]}
+    other = {"choices": [{"delta": {"content": "b"}, "finish_reason": "stop", "logprobs": None, "matched": 9}]}
+    _, response = stream(chunk, other)
+    assert response.text == "ab"
+    assert response.result is not None
+    assert response.result.metadata.properties == {"stop_reason": 7, "matched": 9}
+    _, response = stream({"choices": [{"delta": {"content": "a"}, "finish_reason": "stop", "logprobs": None}]})
+    assert response.result is not None
+    assert response.result.metadata.properties == {}
+
+
 def test_arguments_in_fragments_are_joined() -> None:
     """OAI-01: a first fragment with id and name, then fragments with arguments alone, are one call."""
     parts = [

@@ -24,6 +24,7 @@ from vernal_openai.replies import (
 NOTHING = Generation(AssistantMessage())
 """Holds the place of an answer that a chunk says nothing of, where there are several (`n`)."""
 
+LOGPROBS = {"logprobs"}
 PLACES = range(1024)
 """Indexes that answers may have."""
 
@@ -119,8 +120,8 @@ class _Choice:
             if not isinstance(reason, str):
                 raise TypeError(f"a finish reason is {reason!r}; a text is wanted")
             self.finish_reason = reason
-        # More than index, delta and finish_reason; most services say of each piece that it has no probabilities.
-        if len(choice) > 3 and (len(choice) > 4 or choice.get("logprobs", choice) is not None):
+        further = choice.keys() - CHOICE_MEMBERS
+        if further and not (further == LOGPROBS and choice["logprobs"] is None):  # many services say so of each piece
             for name, value in unmapped(choice, CHOICE_MEMBERS).items():
                 _merge(self._properties, name, value)
         content = delta.get("content")
